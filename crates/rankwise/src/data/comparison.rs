@@ -1,0 +1,223 @@
+//! Pairs that were compared: unique items stored once, pairs as two item numbers.
+
+use super::{Features, Items};
+use crate::error::{Error, Result};
+
+/// Which side of a pair is better. `Left` is −1, `Tie` is 0, `Right` is +1: the sign that the margin
+/// score(right) − score(left) should have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Outcome {
+    /// The left item is better.
+    Left,
+    /// No difference.
+    Tie,
+    /// The right item is better.
+    Right,
+}
+
+impl Outcome {
+    /// All outcomes, in the order −1, 0, +1 of every table.
+    pub const ALL: [Outcome; 3] = [Outcome::Left, Outcome::Tie, Outcome::Right];
+
+    /// −1, 0 or +1.
+    pub fn sign(self) -> i8 {
+        self as i8 - 1
+    }
+
+    /// `left`, `tie` or `right`.
+    pub fn name(self) -> &'static str {
+        ["left", "tie", "right"][self as usize]
+    }
+
+    /// The outcome seen from the other side.
+    pub fn swapped(self) -> Self {
+        match self {
+            Outcome::Left => Outcome::Right,
+            Outcome::Tie => Outcome::Tie,
+            Outcome::Right => Outcome::Left,
+        }
+    }
+
+    /// What a margin score(right) − score(left) says when differences up to `threshold` do not matter.
+    pub fn of_margin(margin: f64, threshold: f64) -> Self {
+        if margin.abs() <= threshold {
+            Outcome::Tie
+        } else if margin > 0.0 {
+            Outcome::Right
+        } else {
+            Outcome::Left
+        }
+    }
+
+    /// The words that stand for each outcome in files; the first-named side is the left one.
+    pub const WORDS: [(&'static str, Outcome); 22] = [
+        ("left", Outcome::Left),
+        ("tie", Outcome::Tie),
+        ("right", Outcome::Right),
+        ("-1", Outcome::Left),
+        ("0", Outcome::Tie),
+        ("1", Outcome::Right),
+        ("+1", Outcome::Right),
+        ("-1.0", Outcome::Left),
+        ("0.0", Outcome::Tie),
+        ("1.0", Outcome::Right),
+        ("a", Outcome::Left),
+        ("b", Outcome::Right),
+        ("model_a", Outcome::Left),
+        ("model_b", Outcome::Right),
+        ("tie (bothbad)", Outcome::Tie),
+        ("white", Outcome::Left),
+        ("black", Outcome::Right),
+        ("draw", Outcome::Tie),
+        ("1-0", Outcome::Left),
+        ("0-1", Outcome::Right),
+        ("1/2-1/2", Outcome::Tie),
+        ("½-½", Outcome::Tie),
+    ];
+
+    /// Reads a word of [`Outcome::WORDS`], in any case, with blanks around it.
+    pub fn parse(word: &str) -> Option<Self> {
+        let word = word.trim();
+        Self::WORDS.iter().find(|(known, _)| known.eq_ignore_ascii_case(word)).map(|&(_, outcome)| outcome)
+    }
+}
+
+/// Two item numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pair {
+    /// Row of the left item in the features.
+    pub left: u32,
+    /// Row of the right item in the features.
+    pub right: u32,
+}
+
+/// Pairs of items, judged or not.
+#[derive(Debug, Clone)]
+pub struct PairSet {
+    /// The unique items.
+    pub items: Items,
+    /// The pairs.
+    pub pairs: Vec<Pair>,
+}
+
+impl PairSet {
+    /// Checks that every pair names two items.
+    pub fn new(items: Items, pairs: Vec<Pair>) -> Result<Self> {
+        let n_items = items.n_items();
+        if let Some(pair) = pairs.iter().find(|p| p.left.max(p.right) as usize >= n_items) {
+            return Err(Error::parameter(
+                "pairs",
+                format!("({}, {})", pair.left, pair.right),
+                format!("item numbers below {n_items}"),
+            ));
+        }
+        Ok(PairSet { items, pairs })
+    }
+
+    /// Pairs given by the features of both sides, row by row; identical rows are stored once.
+    pub fn from_sides(left: &Features, right: &Features, feature_names: Option<Vec<String>>) -> Result<Self> {
+        if left.n_rows() != right.n_rows() || left.n_cols() != right.n_cols() {
+            return Err(Error::parameter(
+                "right",
+                format!("{} × {}", right.n_rows(), right.n_cols()),
+                format!("the shape of left, {} × {}", left.n_rows(), left.n_cols()),
+            ));
+        }
+        let n = left.n_rows();
+        let (features, number) = left.stacked(right).unique_rows();
+        let pairs = (0..n).map(|k| Pair { left: number[k], right: number[n + k] }).collect();
+        PairSet::new(Items::new(features, feature_names, None)?, pairs)
+    }
+
+    /// How many pairs there are.
+    pub fn n_pairs(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Keeps the pairs of the given numbers, and of the items those that they touch.
+    pub fn select(&self, numbers: &[usize]) -> Self {
+        let mut new_number = vec![u32::MAX; self.items.n_items()];
+        let mut kept = Vec::new();
+        let mut renumber = |item: u32| {
+            let slot = &mut new_number[item as usize];
+            if *slot == u32::MAX {
+                *slot = kept.len() as u32;
+                kept.push(item as usize);
+            }
+            *slot
+        };
+        let pairs = numbers
+            .iter()
+            .map(|&k| Pair { left: renumber(self.pairs[k].left), right: renumber(self.pairs[k].right) })
+            .collect();
+        PairSet { items: self.items.select(&kept), pairs }
+    }
+}
+
+/// Pairs with what was judged.
+#[derive(Debug, Clone)]
+pub struct Comparisons {
+    /// The pairs and their items.
+    pub set: PairSet,
+    /// One outcome per pair.
+    pub outcomes: Vec<Outcome>,
+    /// One weight per pair; absent: all 1. Weight 0 means absent, weight 2 means twice.
+    pub weights: Option<Vec<f64>>,
+    /// One group number per pair (a judge, a tournament): folds never split a group.
+    pub groups: Option<Vec<u32>>,
+}
+
+impl Comparisons {
+    /// Checks lengths and weights.
+    pub fn new(
+        set: PairSet,
+        outcomes: Vec<Outcome>,
+        weights: Option<Vec<f64>>,
+        groups: Option<Vec<u32>>,
+    ) -> Result<Self> {
+        let n = set.n_pairs();
+        let length = |name: &'static str, found: usize| {
+            if found == n {
+                Ok(())
+            } else {
+                Err(Error::parameter(name, found, format!("one entry for each of the {n} pairs")))
+            }
+        };
+        length("outcomes", outcomes.len())?;
+        if let Some(groups) = &groups {
+            length("groups", groups.len())?;
+        }
+        if let Some(weights) = &weights {
+            length("weights", weights.len())?;
+            if let Some(bad) = weights.iter().find(|w| !w.is_finite() || **w < 0.0) {
+                return Err(Error::parameter("weight", bad, "finite numbers of at least 0"));
+            }
+        }
+        Ok(Comparisons { set, outcomes, weights, groups })
+    }
+
+    /// How many pairs there are.
+    pub fn n_pairs(&self) -> usize {
+        self.outcomes.len()
+    }
+
+    /// How many of them are ties.
+    pub fn n_ties(&self) -> usize {
+        self.outcomes.iter().filter(|&&o| o == Outcome::Tie).count()
+    }
+
+    /// The weight of pair `k`.
+    pub fn weight(&self, k: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |w| w[k])
+    }
+
+    /// Keeps the pairs of the given numbers.
+    pub fn select(&self, numbers: &[usize]) -> Self {
+        Comparisons {
+            set: self.set.select(numbers),
+            outcomes: numbers.iter().map(|&k| self.outcomes[k]).collect(),
+            weights: self.weights.as_ref().map(|w| numbers.iter().map(|&k| w[k]).collect()),
+            groups: self.groups.as_ref().map(|g| numbers.iter().map(|&k| g[k]).collect()),
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! Feature matrices: dense or compressed sparse rows, in f32 or f64. The only file that knows how they are stored.
+
+use std::collections::HashMap;
+
+use super::random::mix;
+use crate::error::{Error, Result};
+
+/// How dense features are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Precision {
+    /// f32 when no column's magnitude exceeds its spread a thousandfold, else f64.
+    #[default]
+    Auto,
+    /// Always f32.
+    F32,
+    /// Always f64.
+    F64,
+}
+
+#[derive(Debug, Clone)]
+enum Values {
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+}
+
+impl Values {
+    fn get(&self, at: usize) -> f64 {
+        match self {
+            Values::F32(v) => f64::from(v[at]),
+            Values::F64(v) => v[at],
+        }
+    }
+
+    fn select(&self, ranges: impl Iterator<Item = std::ops::Range<usize>>) -> Values {
+        fn pick<T: Copy>(v: &[T], ranges: impl Iterator<Item = std::ops::Range<usize>>) -> Vec<T> {
+            let mut out = Vec::new();
+            ranges.for_each(|r| out.extend_from_slice(&v[r]));
+            out
+        }
+        match self {
+            Values::F32(v) => Values::F32(pick(v, ranges)),
+            Values::F64(v) => Values::F64(pick(v, ranges)),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Layout {
+    Dense,
+    /// `starts` has one entry per row and one more; `columns` ascend within a row.
+    Sparse { starts: Vec<usize>, columns: Vec<u32> },
+}
+
+/// A matrix of features, one row per item.
+#[derive(Debug, Clone)]
+pub struct Features {
+    n_rows: usize,
+    n_cols: usize,
+    values: Values,
+    layout: Layout,
+}
+
+impl Features {
+    /// Dense rows one after the other, stored in the precision asked for.
+    pub fn dense(n_cols: usize, values: Vec<f64>, precision: Precision) -> Result<Self> {
+        let n_rows = Self::count_rows(n_cols, values.len())?;
+        check_finite(values.iter().copied(), n_cols)?;
+        let narrow = match precision {
+            Precision::F32 => {
+                if let Some(at) = values.iter().position(|v| !(*v as f32).is_finite()) {
+                    return Err(Error::parameter(
+                        "precision",
+                        "f32",
+                        format!("numbers within the range of f32, found {} (use f64)", values[at]),
+                    ));
+                }
+                true
+            }
+            Precision::F64 => false,
+            Precision::Auto => fits_f32(n_cols, &values),
+        };
+        let values =
+            if narrow { Values::F32(values.into_iter().map(|v| v as f32).collect()) } else { Values::F64(values) };
+        Ok(Features { n_rows, n_cols, values, layout: Layout::Dense })
+    }
+
+    /// Dense rows that are f32 already and stay so.
+    pub fn dense_f32(n_cols: usize, values: Vec<f32>) -> Result<Self> {
+        let n_rows = Self::count_rows(n_cols, values.len())?;
+        check_finite(values.iter().map(|&v| f64::from(v)), n_cols)?;
+        Ok(Features { n_rows, n_cols, values: Values::F32(values), layout: Layout::Dense })
+    }
+
+    /// Compressed sparse rows: row `i` holds `columns[starts[i]..starts[i+1]]`, ascending, and their values.
+    pub fn sparse(n_cols: usize, starts: Vec<usize>, columns: Vec<u32>, values: Vec<f64>) -> Result<Self> {
+        let shape = |what: String| Err(Error::parameter("features", what, "compressed sparse rows"));
+        if starts.first() != Some(&0) || starts.last() != Some(&values.len()) || columns.len() != values.len() {
+            return shape("row starts that do not span the values".into());
+        }
+        for (row, range) in starts.windows(2).enumerate() {
+            let Some(columns) = columns.get(range[0]..range[1]) else {
+                return shape(format!("row {row} that ends before it starts"));
+            };
+            if !columns.is_sorted_by(|a, b| a < b) || columns.last().is_some_and(|&c| c as usize >= n_cols) {
+                return shape(format!("row {row} with columns that do not ascend below {n_cols}"));
+            }
+        }
+        check_finite(values.iter().copied(), usize::MAX)?;
+        let n_rows = starts.len() - 1;
+        Ok(Features { n_rows, n_cols, values: Values::F64(values), layout: Layout::Sparse { starts, columns } })
+    }
+
+    /// One indicator feature per item: the features of items that have none.
+    pub fn indicators(n_items: usize) -> Self {
+        Features {
+            n_rows: n_items,
+            n_cols: n_items,
+            values: Values::F32(vec![1.0; n_items]),
+            layout: Layout::Sparse { starts: (0..=n_items).collect(), columns: (0..n_items as u32).collect() },
+        }
+    }
+
+    fn count_rows(n_cols: usize, n_values: usize) -> Result<usize> {
+        match (n_cols, n_values) {
+            (0, 0) => Ok(0),
+            (0, _) => Err(Error::parameter("features", "no columns", "at least one column")),
+            _ if n_values % n_cols == 0 => Ok(n_values / n_cols),
+            _ => Err(Error::parameter("features", n_values, format!("a multiple of the {n_cols} columns"))),
+        }
+    }
+
+    /// How many items there are.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// How many features an item has.
+    pub fn n_cols(&self) -> usize {
+        self.n_cols
+    }
+
+    /// Whether rows are stored compressed.
+    pub fn is_sparse(&self) -> bool {
+        matches!(self.layout, Layout::Sparse { .. })
+    }
+
+    /// Whether numbers are stored in f32.
+    pub fn is_f32(&self) -> bool {
+        matches!(self.values, Values::F32(_))
+    }
+
+    /// How many numbers are stored.
+    pub fn n_stored(&self) -> usize {
+        match &self.values {
+            Values::F32(v) => v.len(),
+            Values::F64(v) => v.len(),
+        }
+    }
+
+    fn span(&self, row: usize) -> std::ops::Range<usize> {
+        match &self.layout {
+            Layout::Dense => row * self.n_cols..(row + 1) * self.n_cols,
+            Layout::Sparse { starts, .. } => starts[row]..starts[row + 1],
+        }
+    }
+
+    /// Calls `each(column, value)` for the stored numbers of a row, columns ascending.
+    #[inline]
+    pub fn for_each_in_row(&self, row: usize, mut each: impl FnMut(usize, f64)) {
+        let span = self.span(row);
+        match &self.layout {
+            Layout::Dense => span.enumerate().for_each(|(column, at)| each(column, self.values.get(at))),
+            Layout::Sparse { columns, .. } => span.for_each(|at| each(columns[at] as usize, self.values.get(at))),
+        }
+    }
+
+    /// Writes a row into `out`, zeros included.
+    pub fn copy_row(&self, row: usize, out: &mut [f64]) {
+        if self.is_sparse() {
+            out.fill(0.0);
+        }
+        self.for_each_in_row(row, |column, value| out[column] = value);
+    }
+
+    /// A row times `weights`, summed in column order.
+    pub fn dot_row(&self, row: usize, weights: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        self.for_each_in_row(row, |column, value| sum += value * weights[column]);
+        sum
+    }
+
+    /// All rows as dense f64 values.
+    pub fn to_dense(&self) -> Vec<f64> {
+        let mut out = vec![0.0; self.n_rows * self.n_cols];
+        if self.n_cols > 0 {
+            out.chunks_exact_mut(self.n_cols).enumerate().for_each(|(row, out)| self.copy_row(row, out));
+        }
+        out
+    }
+
+    /// The rows of the given numbers.
+    pub fn select_rows(&self, rows: &[usize]) -> Self {
+        let values = self.values.select(rows.iter().map(|&r| self.span(r)));
+        let layout = match &self.layout {
+            Layout::Dense => Layout::Dense,
+            Layout::Sparse { columns, .. } => {
+                let mut starts = vec![0];
+                let mut kept = Vec::new();
+                for &row in rows {
+                    kept.extend_from_slice(&columns[self.span(row)]);
+                    starts.push(kept.len());
+                }
+                Layout::Sparse { starts, columns: kept }
+            }
+        };
+        Features { n_rows: rows.len(), n_cols: self.n_cols, values, layout }
+    }
+
+    /// The columns of the given numbers, in that order; `None` is a column of zeros.
+    pub fn select_columns(&self, columns: &[Option<usize>]) -> Self {
+        let mut wanted = vec![Vec::new(); self.n_cols];
+        for (new, old) in columns.iter().enumerate() {
+            if let Some(old) = *old {
+                wanted[old].push(new);
+            }
+        }
+        if self.is_sparse() {
+            let (mut starts, mut kept, mut values) = (vec![0], Vec::new(), Vec::new());
+            for row in 0..self.n_rows {
+                let mut entries = Vec::new();
+                self.for_each_in_row(row, |c, v| entries.extend(wanted[c].iter().map(|&new| (new as u32, v))));
+                entries.sort_unstable_by_key(|e| e.0);
+                kept.extend(entries.iter().map(|e| e.0));
+                values.extend(entries.iter().map(|e| e.1));
+                starts.push(kept.len());
+            }
+            let layout = Layout::Sparse { starts, columns: kept };
+            return Features { n_rows: self.n_rows, n_cols: columns.len(), values: Values::F64(values), layout };
+        }
+        let mut values = vec![0.0; self.n_rows * columns.len()];
+        for row in 0..self.n_rows {
+            let out = &mut values[row * columns.len()..][..columns.len()];
+            self.for_each_in_row(row, |c, v| wanted[c].iter().for_each(|&new| out[new] = v));
+        }
+        let values = match &self.values {
+            Values::F32(_) => Values::F32(values.into_iter().map(|v| v as f32).collect()),
+            Values::F64(_) => Values::F64(values),
+        };
+        Features { n_rows: self.n_rows, n_cols: columns.len(), values, layout: Layout::Dense }
+    }
+
+    /// These rows, then those of `other`; both must have the same columns.
+    pub fn stacked(&self, other: &Features) -> Self {
+        debug_assert_eq!(self.n_cols, other.n_cols);
+        if let (Layout::Dense, Layout::Dense, Values::F32(a), Values::F32(b)) =
+            (&self.layout, &other.layout, &self.values, &other.values)
+        {
+            let values = Values::F32(a.iter().chain(b).copied().collect());
+            return Features {
+                n_rows: self.n_rows + other.n_rows,
+                n_cols: self.n_cols,
+                values,
+                layout: Layout::Dense,
+            };
+        }
+        let sparse = self.is_sparse() && other.is_sparse();
+        let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for features in [self, other] {
+            for row in 0..features.n_rows {
+                if sparse {
+                    features.for_each_in_row(row, |c, v| {
+                        columns.push(c as u32);
+                        values.push(v);
+                    });
+                    starts.push(values.len());
+                } else {
+                    let start = values.len();
+                    values.resize(start + self.n_cols, 0.0);
+                    features.copy_row(row, &mut values[start..]);
+                }
+            }
+        }
+        let layout = if sparse { Layout::Sparse { starts, columns } } else { Layout::Dense };
+        Features { n_rows: self.n_rows + other.n_rows, n_cols: self.n_cols, values: Values::F64(values), layout }
+    }
+
+    /// The distinct rows in order of first appearance, and for every row the number of its distinct one.
+    /// −0 and 0 are the same number. O(stored numbers).
+    pub fn unique_rows(&self) -> (Self, Vec<u32>) {
+        let mut by_hash: HashMap<u64, Vec<u32>> = HashMap::new();
+        let mut kept: Vec<usize> = Vec::new();
+        let mut numbers = Vec::with_capacity(self.n_rows);
+        for row in 0..self.n_rows {
+            let same_hash = by_hash.entry(self.hash_row(row)).or_default();
+            let number = same_hash.iter().copied().find(|&n| self.rows_equal(kept[n as usize], row));
+            numbers.push(number.unwrap_or_else(|| {
+                let number = kept.len() as u32;
+                same_hash.push(number);
+                kept.push(row);
+                number
+            }));
+        }
+        if kept.len() == self.n_rows { (self.clone(), numbers) } else { (self.select_rows(&kept), numbers) }
+    }
+
+    /// A hash of a row's numbers that does not depend on how they are stored.
+    pub fn hash_row(&self, row: usize) -> u64 {
+        let mut hash = 0;
+        self.for_each_in_row(row, |column, value| {
+            if value != 0.0 {
+                hash = mix(mix(hash, column as u64), value.to_bits());
+            }
+        });
+        hash
+    }
+
+    fn rows_equal(&self, a: usize, b: usize) -> bool {
+        let (a, b) = (self.span(a), self.span(b));
+        match &self.layout {
+            Layout::Dense => a.zip(b).all(|(x, y)| self.values.get(x) == self.values.get(y)),
+            Layout::Sparse { columns, .. } => {
+                let (mut a, mut b) = (a, b);
+                let next = |span: &mut std::ops::Range<usize>| {
+                    span.find(|&at| self.values.get(at) != 0.0).map(|at| (columns[at], self.values.get(at).to_bits()))
+                };
+                loop {
+                    match (next(&mut a), next(&mut b)) {
+                        (None, None) => return true,
+                        (x, y) if x != y => return false,
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn check_finite(mut values: impl Iterator<Item = f64>, n_cols: usize) -> Result<()> {
+    match values.position(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(at) => Err(Error::parameter(
+            "features",
+            format!("NaN or infinity in row {}, column {}", at / n_cols, at % n_cols),
+            "finite numbers",
+        )),
+    }
+}
+
+/// The contract's rule: f32 is good enough when no column's magnitude exceeds its spread a thousandfold. Constant
+/// columns carry no information and do not count.
+fn fits_f32(n_cols: usize, values: &[f64]) -> bool {
+    let mut low = vec![f64::INFINITY; n_cols];
+    let mut high = vec![f64::NEG_INFINITY; n_cols];
+    for row in values.chunks_exact(n_cols.max(1)) {
+        for (column, &value) in row.iter().enumerate() {
+            low[column] = low[column].min(value);
+            high[column] = high[column].max(value);
+        }
+    }
+    low.iter().zip(&high).all(|(&low, &high)| {
+        let magnitude = low.abs().max(high.abs());
+        let spread = high - low;
+        magnitude == 0.0
+            || ((1e-30..1e30).contains(&magnitude) && (spread == 0.0 || magnitude <= 1000.0 * spread))
+    })
+}

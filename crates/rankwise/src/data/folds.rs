@@ -1,0 +1,37 @@
+//! Folds for cross-fitting that depend on what a pair says, not on where it stands in the file.
+
+use super::random::mix;
+use super::{Comparisons, Outcome};
+
+/// A fold number below `n_folds` for every pair. Pairs of one group share a fold; without groups, copies of one pair
+/// do (left and right exchanged or not), so that weight 2 and writing a pair twice give the same folds, and neither
+/// the order of rows nor the sides matter. Ties and non-ties are spread evenly.
+pub fn cross_fit_folds(data: &Comparisons, n_folds: usize, seed: u64) -> Vec<u32> {
+    let features = &data.set.items.features;
+    let item_hash: Vec<u64> = (0..features.n_rows()).map(|i| features.hash_row(i)).collect();
+    let key = |k: usize| {
+        let pair = data.set.pairs[k];
+        let (a, b) = (item_hash[pair.left as usize], item_hash[pair.right as usize]);
+        mix(mix(mix(0, seed), a.min(b)), a.max(b))
+    };
+    // (stratum, key): the pairs that must stay together share both.
+    let cells: Vec<(bool, u64)> = match &data.groups {
+        Some(groups) => {
+            let n_groups = groups.iter().max().map_or(0, |&g| g as usize + 1);
+            let mut group_key = vec![0u64; n_groups];
+            (0..data.n_pairs()).for_each(|k| {
+                let of_group = &mut group_key[groups[k] as usize];
+                *of_group = of_group.wrapping_add(key(k));
+            });
+            groups.iter().map(|&g| (false, group_key[g as usize])).collect()
+        }
+        None => (0..data.n_pairs()).map(|k| (data.outcomes[k] == Outcome::Tie, key(k))).collect(),
+    };
+    let mut distinct = cells.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    cells
+        .iter()
+        .map(|cell| distinct.binary_search(cell).map_or(0, |position| (position % n_folds) as u32))
+        .collect()
+}

@@ -1,0 +1,120 @@
+//! Scaling of features, learnt on the training items and kept in the model.
+
+use super::{Features, Precision};
+use crate::error::Result;
+
+/// Which scaling to learn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// Features as they are.
+    #[default]
+    None,
+    /// Mean 0 and standard deviation 1.
+    Standard,
+    /// From 0 to 1.
+    Minmax,
+}
+
+/// x ↦ (x − shift) / divisor, per feature. Sparse features are only divided, so that zeros stay zeros.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scaler {
+    /// What is subtracted.
+    pub shift: Vec<f64>,
+    /// What the difference is divided by; 1 for constant features.
+    pub divisor: Vec<f64>,
+}
+
+impl Scaler {
+    /// Learns from items; `None` for [`Scale::None`].
+    pub fn learn(kind: Scale, items: &Features) -> Option<Self> {
+        let stats = ColumnStats::of(items);
+        let (mut shift, mut divisor) = match kind {
+            Scale::None => return None,
+            Scale::Standard => (stats.mean, stats.deviation),
+            Scale::Minmax => {
+                let range = stats.low.iter().zip(&stats.high).map(|(low, high)| high - low).collect();
+                (stats.low, range)
+            }
+        };
+        divisor.iter_mut().filter(|d| !(**d > 0.0 && d.is_finite())).for_each(|d| *d = 1.0);
+        if items.is_sparse() {
+            shift.fill(0.0);
+        }
+        Some(Scaler { shift, divisor })
+    }
+
+    /// Scales items; the result is stored in f64.
+    pub fn apply(&self, items: &Features) -> Result<Features> {
+        if items.is_sparse() && self.shift.iter().all(|&s| s == 0.0) {
+            let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+            for row in 0..items.n_rows() {
+                items.for_each_in_row(row, |c, v| {
+                    columns.push(c as u32);
+                    values.push(v / self.divisor[c]);
+                });
+                starts.push(values.len());
+            }
+            return Features::sparse(items.n_cols(), starts, columns, values);
+        }
+        let mut values = items.to_dense();
+        for row in values.chunks_exact_mut(items.n_cols().max(1)) {
+            for ((value, shift), divisor) in row.iter_mut().zip(&self.shift).zip(&self.divisor) {
+                *value = (*value - shift) / divisor;
+            }
+        }
+        Features::dense(items.n_cols(), values, Precision::F64)
+    }
+}
+
+/// Per-column summaries.
+pub(crate) struct ColumnStats {
+    pub(crate) low: Vec<f64>,
+    pub(crate) high: Vec<f64>,
+    pub(crate) mean: Vec<f64>,
+    pub(crate) deviation: Vec<f64>,
+}
+
+impl ColumnStats {
+    /// Two passes over the stored numbers; zeros that a sparse row does not store count.
+    pub(crate) fn of(items: &Features) -> Self {
+        let (n, d) = (items.n_rows(), items.n_cols());
+        let (mut low, mut high) = (vec![f64::INFINITY; d], vec![f64::NEG_INFINITY; d]);
+        let (mut sum, mut stored) = (vec![0.0; d], vec![0usize; d]);
+        for row in 0..n {
+            items.for_each_in_row(row, |c, v| {
+                low[c] = low[c].min(v);
+                high[c] = high[c].max(v);
+                sum[c] += v / n as f64;
+                stored[c] += 1;
+            });
+        }
+        for c in 0..d {
+            if stored[c] < n {
+                low[c] = low[c].min(0.0);
+                high[c] = high[c].max(0.0);
+            }
+        }
+        let mean = sum;
+        let mut variance = vec![0.0; d];
+        for row in 0..n {
+            items.for_each_in_row(row, |c, v| variance[c] += (v - mean[c]).powi(2) / n as f64);
+        }
+        let deviation = (0..d)
+            .map(|c| {
+                if low[c] == high[c] {
+                    return 0.0; // rounding must not turn a constant into a feature
+                }
+                (variance[c] + (n - stored[c]) as f64 / n as f64 * mean[c] * mean[c]).sqrt()
+            })
+            .collect();
+        ColumnStats { low, high, mean, deviation }
+    }
+
+    /// Variance of all entries of the matrix together.
+    pub(crate) fn overall_variance(&self) -> f64 {
+        let d = self.mean.len().max(1) as f64;
+        let grand = self.mean.iter().sum::<f64>() / d;
+        self.mean.iter().zip(&self.deviation).map(|(m, s)| (s * s + (m - grand).powi(2)) / d).sum()
+    }
+}

@@ -1,0 +1,9 @@
+//! Methods a user can name: parameters, checks and the wiring from data to model.
+
+mod compare;
+mod common;
+mod rank;
+
+pub use common::{Effort, Fit};
+pub use compare::CompareSvm;
+pub use rank::{CompareRank, Variant};

@@ -1,0 +1,1 @@
+//! Files: tables of pairs and items, model files.

@@ -1,0 +1,146 @@
+//! What a kernel is.
+//!
+//! linear a·b, poly (γ·a·b + c₀)^degree, rbf exp(−γ‖a − b‖²), sigmoid tanh(γ·a·b + c₀). `gamma scale` is
+//! 1/(features × variance of all entries).
+
+use crate::data::Features;
+use crate::error::{Error, Result};
+
+/// The width of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Gamma {
+    /// 1/(features × variance of all entries of the training items).
+    #[default]
+    Scale,
+    /// A number above 0.
+    Value(f64),
+}
+
+/// A kernel as the user asks for it; parameters live with the kernel that has them.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub enum Kernel {
+    /// a·b
+    #[default]
+    Linear,
+    /// (γ·a·b + coef0)^degree
+    Poly {
+        /// γ
+        gamma: Gamma,
+        /// c₀
+        coef0: f64,
+        /// at least 1
+        degree: u32,
+    },
+    /// exp(−γ‖a − b‖²)
+    Rbf {
+        /// γ
+        gamma: Gamma,
+    },
+    /// tanh(γ·a·b + coef0); not positive definite in general
+    Sigmoid {
+        /// γ
+        gamma: Gamma,
+        /// c₀
+        coef0: f64,
+    },
+}
+
+impl Kernel {
+    /// An rbf kernel of a given width.
+    pub fn rbf(gamma: f64) -> Self {
+        Kernel::Rbf { gamma: Gamma::Value(gamma) }
+    }
+
+    /// Fixes γ for the given training items and checks the parameters.
+    pub fn resolve(self, items: &Features) -> Result<KernelFunction> {
+        let width = |gamma: Gamma| match gamma {
+            Gamma::Value(g) if g > 0.0 && g.is_finite() => Ok(g),
+            Gamma::Value(g) => Err(Error::parameter("gamma", g, "a finite number above 0, or scale")),
+            Gamma::Scale => Ok(scale_gamma(items)),
+        };
+        let offset = |coef0: f64| {
+            if coef0.is_finite() { Ok(coef0) } else { Err(Error::parameter("coef0", coef0, "a finite number")) }
+        };
+        Ok(match self {
+            Kernel::Linear => KernelFunction::Linear,
+            Kernel::Poly { degree: 0, .. } => return Err(Error::parameter("degree", 0, "at least 1")),
+            Kernel::Poly { gamma, coef0, degree } => {
+                KernelFunction::Poly { gamma: width(gamma)?, coef0: offset(coef0)?, degree }
+            }
+            Kernel::Rbf { gamma } => KernelFunction::Rbf { gamma: width(gamma)? },
+            Kernel::Sigmoid { gamma, coef0 } => {
+                KernelFunction::Sigmoid { gamma: width(gamma)?, coef0: offset(coef0)? }
+            }
+        })
+    }
+}
+
+fn scale_gamma(items: &Features) -> f64 {
+    let gamma = 1.0 / (items.n_cols() as f64 * crate::data::overall_variance(items));
+    if gamma.is_finite() && gamma > 0.0 { gamma } else { 1.0 }
+}
+
+/// A kernel with all its numbers known.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(tag = "name", rename_all = "lowercase", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum KernelFunction {
+    /// a·b
+    Linear,
+    /// (γ·a·b + coef0)^degree
+    Poly {
+        /// γ
+        gamma: f64,
+        /// c₀
+        coef0: f64,
+        /// at least 1
+        degree: u32,
+    },
+    /// exp(−γ‖a − b‖²)
+    Rbf {
+        /// γ
+        gamma: f64,
+    },
+    /// tanh(γ·a·b + coef0)
+    Sigmoid {
+        /// γ
+        gamma: f64,
+        /// c₀
+        coef0: f64,
+    },
+}
+
+impl KernelFunction {
+    /// `linear`, `poly`, `rbf` or `sigmoid`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            KernelFunction::Linear => "linear",
+            KernelFunction::Poly { .. } => "poly",
+            KernelFunction::Rbf { .. } => "rbf",
+            KernelFunction::Sigmoid { .. } => "sigmoid",
+        }
+    }
+
+    /// One value, straight from the definition.
+    pub fn value(&self, a: &[f64], b: &[f64]) -> f64 {
+        let dot = || a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+        match *self {
+            KernelFunction::Linear => dot(),
+            KernelFunction::Poly { gamma, coef0, degree } => (gamma * dot() + coef0).powi(degree as i32),
+            KernelFunction::Rbf { gamma } => {
+                (-gamma * a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>()).exp()
+            }
+            KernelFunction::Sigmoid { gamma, coef0 } => (gamma * dot() + coef0).tanh(),
+        }
+    }
+
+    /// Whether every kernel matrix is positive semidefinite, so that the dual is a bound.
+    pub fn is_positive_definite(&self) -> bool {
+        match *self {
+            KernelFunction::Sigmoid { .. } => false,
+            KernelFunction::Poly { coef0, .. } => coef0 >= 0.0,
+            _ => true,
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Learn to **rank** and to **compare** with support vector machines.
+
+pub mod data;
+mod error;
+pub mod estimator;
+pub mod io;
+pub mod kernel;
+mod loss;
+pub mod metrics;
+pub mod model;
+mod problem;
+mod progress;
+mod solver;
+
+pub use error::{Error, Place, Result};
+pub use loss::Loss;
+pub use progress::{Progress, Stop, Unwatched, Watch};

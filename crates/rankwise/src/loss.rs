@@ -1,0 +1,64 @@
+//! Losses ℓ(t) of a slack t = 1 − margin, as scalar arithmetic: the primal value and the shape of the dual.
+//!
+//! With weight c, the dual of c·ℓ(t) is  max over a of  a·t − D(a):
+//! hinge: 0 ≤ a ≤ c, D = 0;  squared hinge: 0 ≤ a, D = a²/(4c), that is a diagonal shift of 1/(2c).
+
+/// A loss of the slack of a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Loss {
+    /// max(0, t)
+    Hinge,
+    /// max(0, t)²
+    #[default]
+    SquaredHinge,
+}
+
+impl Loss {
+    /// All losses.
+    pub const ALL: [Loss; 2] = [Loss::Hinge, Loss::SquaredHinge];
+
+    /// The name in options and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Loss::Hinge => "hinge",
+            Loss::SquaredHinge => "squared-hinge",
+        }
+    }
+
+    /// ℓ(t)
+    #[inline]
+    pub fn value(self, t: f64) -> f64 {
+        let t = t.max(0.0);
+        match self {
+            Loss::Hinge => t,
+            Loss::SquaredHinge => t * t,
+        }
+    }
+
+    /// ℓ′(t); at a kink the slope from the right.
+    #[inline]
+    pub fn slope(self, t: f64) -> f64 {
+        match self {
+            Loss::Hinge => f64::from(t >= 0.0),
+            Loss::SquaredHinge => 2.0 * t.max(0.0),
+        }
+    }
+
+    /// The largest dual variable of c·ℓ.
+    pub fn dual_upper(self, c: f64) -> f64 {
+        match self {
+            Loss::Hinge => c,
+            Loss::SquaredHinge => f64::INFINITY,
+        }
+    }
+
+    /// What c·ℓ adds to the diagonal of the dual's quadratic form.
+    pub fn dual_shift(self, c: f64) -> f64 {
+        match self {
+            Loss::Hinge => 0.0,
+            Loss::SquaredHinge => 0.5 / c,
+        }
+    }
+}

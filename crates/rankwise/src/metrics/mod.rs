@@ -1,0 +1,5 @@
+//! How good a model is: exact in O(n log n), ties included, weights respected. Every metric knows its direction.
+
+mod pairs;
+
+pub use pairs::{Judged, PairMetric, RocPoint};

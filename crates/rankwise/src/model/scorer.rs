@@ -1,0 +1,109 @@
+//! Ranking functions r(x): linear, or a kernel expansion over support items. Scores are f64, and the score of a row
+//! does not depend on the rows around it.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::data::{Features, Items, Scaler};
+use crate::error::{Error, Result};
+use crate::kernel::{ItemBlocks, KernelFunction};
+
+/// How a scaled item is scored.
+#[derive(Debug, Clone)]
+pub enum ScoreFunction {
+    /// w·x
+    Linear {
+        /// One weight per feature.
+        weights: Vec<f64>,
+    },
+    /// Σ aₛ K(s, x)
+    Kernel {
+        /// The kernel.
+        kernel: KernelFunction,
+        /// The support items, scaled.
+        support: Features,
+        /// One coefficient per support item.
+        coefficients: Vec<f64>,
+    },
+}
+
+/// A ranking function with what it needs to read an item.
+#[derive(Debug, Clone)]
+pub struct Scorer {
+    /// How many features an item has.
+    pub n_features: usize,
+    /// Their names, where the training data had names.
+    pub feature_names: Option<Vec<String>>,
+    /// The features are indicators of the training items, which have no features of their own.
+    pub are_indicators: bool,
+    /// The scaling learnt in training.
+    pub scaler: Option<Scaler>,
+    /// The function of the scaled features.
+    pub function: ScoreFunction,
+}
+
+impl Scorer {
+    /// One score per item. With feature names on both sides the columns are matched by name, else by position.
+    pub fn scores(&self, items: &Items) -> Result<Vec<f64>> {
+        let arranged = self.match_columns(items)?.map(|columns| items.features.select_columns(&columns));
+        let features = arranged.as_ref().unwrap_or(&items.features);
+        let scaled = self.scaler.as_ref().map(|scaler| scaler.apply(features)).transpose()?;
+        let features = scaled.as_ref().unwrap_or(features);
+        match &self.function {
+            ScoreFunction::Linear { weights } => {
+                Ok((0..features.n_rows()).map(|row| features.dot_row(row, weights)).collect())
+            }
+            ScoreFunction::Kernel { kernel, support, coefficients } => {
+                ItemBlocks::<f64>::new(*kernel, support)?.scores_of(features, coefficients)
+            }
+        }
+    }
+
+    /// Where each of the model's features stands in the data; `None` when they stand in order already.
+    fn match_columns(&self, items: &Items) -> Result<Option<Vec<Option<usize>>>> {
+        if self.are_indicators != items.are_indicators {
+            let kind = |indicators| if indicators { "item ids alone" } else { "item features" };
+            return Err(Error::Mismatch {
+                problem: format!(
+                    "the model was trained on {}, the data have {}",
+                    kind(self.are_indicators),
+                    kind(items.are_indicators)
+                ),
+                remedy: "give the data the same columns as in training".into(),
+            });
+        }
+        let (Some(wanted), Some(found)) = (&self.feature_names, &items.feature_names) else {
+            let n_cols = items.features.n_cols();
+            if n_cols == self.n_features {
+                return Ok(None);
+            }
+            return Err(Error::Mismatch {
+                problem: format!("the model has {} features, the data have {n_cols}", self.n_features),
+                remedy: "give the data the columns the model was trained on".into(),
+            });
+        };
+        if wanted == found {
+            return Ok(None);
+        }
+        let absent_from = |names: &[String], others: &[String]| {
+            let others: HashSet<&str> = others.iter().map(String::as_str).collect();
+            names.iter().filter(|name| !others.contains(name.as_str())).cloned().collect::<Vec<_>>()
+        };
+        let (missing, remedy) = if self.are_indicators {
+            (absent_from(found, wanted), "leave them out, or train with pairs that contain them")
+        } else {
+            (absent_from(wanted, found), "give the data the columns the model was trained on")
+        };
+        if !missing.is_empty() {
+            let few = missing.iter().take(5).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+            let dots = if missing.len() > 5 { ", …" } else { "" };
+            let problem = if self.are_indicators {
+                format!("{} items were not in the training data: {few}{dots}", missing.len())
+            } else {
+                format!("{} of the model's {} features are missing: {few}{dots}", missing.len(), wanted.len())
+            };
+            return Err(Error::Mismatch { problem, remedy: remedy.into() });
+        }
+        let position: HashMap<&str, usize> = found.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
+        Ok(Some(wanted.iter().map(|name| position.get(name.as_str()).copied()).collect()))
+    }
+}

@@ -1,0 +1,133 @@
+//! What is known of a model's training, saved with it. No times and no thread counts: the same input gives the
+//! same bytes.
+
+use crate::data::Scale;
+use crate::kernel::KernelFunction;
+use crate::loss::Loss;
+use crate::progress::Stop;
+
+/// A method a user can name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Method {
+    /// The support vector comparison machine.
+    Compare,
+    /// Ranking SVM on the non-ties, then a threshold.
+    Rank,
+    /// Ranking SVM that sees a tie as two opposite pairs, then a threshold.
+    Rank2,
+}
+
+impl Method {
+    /// All methods.
+    pub const ALL: [Method; 3] = [Method::Compare, Method::Rank, Method::Rank2];
+
+    /// The name in options and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Compare => "compare",
+            Method::Rank => "rank",
+            Method::Rank2 => "rank2",
+        }
+    }
+}
+
+/// Where a comparer's threshold comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ThresholdRule {
+    /// The minimiser of the zero-one error, on training margins (linear) or cross-fitted ones (kernels).
+    #[default]
+    Refit,
+    /// The machine's own: 1 on scores −u/β.
+    Model,
+}
+
+/// Whether the machine may decide that there is no region of ties.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TieRegion {
+    /// β is free.
+    #[default]
+    Free,
+    /// β ≤ −1.
+    Always,
+}
+
+/// How outcomes are weighted against each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Balance {
+    /// As the data say.
+    #[default]
+    None,
+    /// Ties are weighted so that Σc(non-ties) = 2·Σc(ties).
+    Outcomes,
+}
+
+/// Shares of ties on the training pairs.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct TieShare {
+    /// What was judged.
+    pub observed: f64,
+    /// What the model predicts.
+    pub predicted: f64,
+}
+
+/// What is known of a training run.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Training {
+    /// The method.
+    pub method: Method,
+    /// The loss.
+    pub loss: Loss,
+    /// The kernel, γ resolved.
+    pub kernel: KernelFunction,
+    /// C, which multiplies the sum of weighted losses.
+    pub c: f64,
+    /// The relative duality gap asked for.
+    pub tol: f64,
+    /// The seed.
+    pub seed: u64,
+    /// Where the threshold comes from.
+    pub threshold_rule: ThresholdRule,
+    /// Whether β was capped.
+    pub tie_region: TieRegion,
+    /// What the ties' weights were multiplied with.
+    pub tie_weight: f64,
+    /// How outcomes were balanced.
+    pub balance: Balance,
+    /// The scaling of features.
+    pub scale: Scale,
+    /// Unique items.
+    pub items: usize,
+    /// Features.
+    pub features: usize,
+    /// Groups of pairs, where the data have groups.
+    pub groups: Option<usize>,
+    /// Pairs with a weight above 0.
+    pub pairs: usize,
+    /// Of these, ties.
+    pub ties: usize,
+    /// The primal value at the model.
+    pub objective: f64,
+    /// (primal − dual)/max(primal, 1e-12).
+    pub gap: f64,
+    /// What the gap is.
+    pub certificate: String,
+    /// Steps of the solver.
+    pub iterations: u64,
+    /// Why the solver stopped.
+    pub stop: Stop,
+    /// Items with a nonzero coefficient; `None` for linear models.
+    pub support: Option<usize>,
+    /// Distinct pairs with a nonzero coefficient.
+    pub support_pairs: usize,
+    /// The constant answer is the optimum of the hinge.
+    pub collapsed: bool,
+    /// Observed and predicted shares of ties.
+    pub tie_share: TieShare,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}

@@ -1,0 +1,106 @@
+//! The threshold with the least zero-one error (equation (6) of the SVMcompare paper, without its grid).
+//!
+//! err(τ) = weight of the ties with |z| > τ, plus that of the others with |z| ≤ τ or the wrong sign: constant between
+//! neighbouring values of |z|, so one sort finds the exact minimum.
+
+use crate::data::Outcome;
+use crate::data::order::{argsort, for_each_tie_run};
+
+/// The minimiser of the weighted zero-one error over τ ≥ 0. Below the smallest |z| it is 0, beyond the largest it is
+/// max|z|, in between the middle of two neighbours; among equal errors the widest inner gap wins, then the smallest τ.
+/// Without ties it is 0. O(n log n).
+pub(crate) fn best_threshold(outcomes: &[Outcome], margins: &[f64], weight: impl Fn(usize) -> f64) -> f64 {
+    if !outcomes.contains(&Outcome::Tie) {
+        return 0.0;
+    }
+    let size: Vec<f64> = margins.iter().map(|z| z.abs()).collect();
+    let order = argsort(&size);
+    // Error that moves with τ, relative to τ below every |z|.
+    let mut error = 0.0;
+    let mut runs: Vec<(f64, f64)> = Vec::new(); // (|z|, error from here to the next |z|)
+    for_each_tie_run(&size, &order, |run| {
+        for &k in run {
+            let k = k as usize;
+            if outcomes[k] == Outcome::Tie {
+                error -= weight(k);
+            } else if Outcome::of_margin(margins[k], 0.0) == outcomes[k] {
+                error += weight(k);
+            }
+        }
+        runs.push((size[run[0] as usize], error));
+    });
+    let total: f64 = (0..outcomes.len()).map(&weight).sum();
+    let slack = 1e-12 * total;
+    // (error, inner width, τ)
+    let mut best: Option<(f64, f64, f64)> = None;
+    let mut offer = |error: f64, width: f64, tau: f64| {
+        let better = match best {
+            None => true,
+            Some((least, widest, _)) => error < least - slack || (error <= least + slack && width > widest),
+        };
+        if better {
+            best = Some((error, width, tau));
+        }
+    };
+    if runs[0].0 > 0.0 {
+        offer(0.0, 0.0, 0.0);
+    }
+    for (at, &(low, error)) in runs.iter().enumerate() {
+        match runs.get(at + 1) {
+            Some(&(high, _)) => {
+                let middle = low + 0.5 * (high - low);
+                offer(error, high - low, if middle < high { middle } else { low });
+            }
+            None => offer(error, 0.0, low),
+        }
+    }
+    best.map_or(0.0, |(_, _, tau)| tau)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Random;
+
+    fn error(outcomes: &[Outcome], margins: &[f64], weights: &[f64], tau: f64) -> f64 {
+        (0..outcomes.len()).filter(|&k| Outcome::of_margin(margins[k], tau) != outcomes[k]).map(|k| weights[k]).sum()
+    }
+
+    #[test]
+    fn never_worse_than_any_other_threshold() {
+        let mut random = Random::new(1);
+        for case in 0..300 {
+            let n = 1 + random.below(30);
+            let rounded = case % 2 == 0;
+            let margins: Vec<f64> = (0..n)
+                .map(|_| if rounded { random.below(5) as f64 - 2.0 } else { random.normal() })
+                .collect();
+            let outcomes: Vec<Outcome> = (0..n).map(|_| Outcome::ALL[random.below(3)]).collect();
+            let weights: Vec<f64> = (0..n).map(|_| random.below(4) as f64 * 0.5).collect();
+            let tau = best_threshold(&outcomes, &margins, |k| weights[k]);
+            if !outcomes.contains(&Outcome::Tie) {
+                assert_eq!(tau, 0.0);
+                continue;
+            }
+            let found = error(&outcomes, &margins, &weights, tau);
+            for step in 0..=400 {
+                assert!(found <= error(&outcomes, &margins, &weights, step as f64 * 0.01) + 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn follows_the_rule_for_gaps() {
+        use Outcome::{Left, Right, Tie};
+        // ties at 1, wins at 3: the middle of the gap
+        assert_eq!(best_threshold(&[Tie, Right, Tie, Left], &[1.0, 3.0, -1.0, -3.0], |_| 1.0), 2.0);
+        // only ties: the last gap
+        assert_eq!(best_threshold(&[Tie, Tie], &[1.0, -4.0], |_| 1.0), 4.0);
+        // ties are farther out than wins: the first gap
+        assert_eq!(best_threshold(&[Tie, Right, Right], &[5.0, 1.0, 2.0], |_| 1.0), 0.0);
+        // no ties at all
+        assert_eq!(best_threshold(&[Left, Right], &[-1.0, 2.0], |_| 1.0), 0.0);
+        // two inner gaps with the same error: the wider one
+        assert_eq!(best_threshold(&[Tie, Right, Tie, Right], &[1.0, 2.0, 3.0, 9.0], |_| 1.0), 6.0);
+    }
+}

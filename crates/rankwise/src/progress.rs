@@ -1,0 +1,58 @@
+//! Why a solver stopped, and how a caller looks on while it runs.
+
+/// Why a solver stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Stop {
+    /// The certificate met the tolerance.
+    Converged,
+    /// The allowed number of iterations was used up.
+    MaxIter,
+    /// The allowed time was used up.
+    TimeLimit,
+    /// The caller asked to stop.
+    Interrupted,
+    /// No further progress is possible in floating point (or the kernel is not positive definite).
+    Stalled,
+}
+
+impl Stop {
+    /// The word in JSON output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stop::Converged => "converged",
+            Stop::MaxIter => "max_iter",
+            Stop::TimeLimit => "time_limit",
+            Stop::Interrupted => "interrupted",
+            Stop::Stalled => "stalled",
+        }
+    }
+}
+
+/// Where a solver stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// Iterations so far.
+    pub iterations: u64,
+    /// The solver's estimate of the relative gap.
+    pub gap: f64,
+    /// The relative gap at which it will stop.
+    pub tol: f64,
+}
+
+/// Looks on while a solver runs. May be called from any thread.
+pub trait Watch: Sync {
+    /// Called every now and then; `false` asks the solver to stop.
+    fn on_progress(&self, progress: Progress) -> bool;
+}
+
+/// Lets the solver run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn on_progress(&self, _: Progress) -> bool {
+        true
+    }
+}

@@ -1,0 +1,1 @@
+//! Methods of optimisation; they see the traits of `problem` and nothing else.
