@@ -16,6 +16,13 @@ pub use items::Items;
 pub use random::Random;
 pub use scale::{Scale, Scaler};
 
+/// The largest standard deviation of a column over the smallest; constant columns do not count.
+pub(crate) fn largest_scale_ratio(items: &Features) -> f64 {
+    let stats = scale::ColumnStats::of(items);
+    let varying = || stats.deviation.iter().copied().filter(|&d| d > 0.0);
+    varying().fold(0.0, f64::max) / varying().fold(f64::INFINITY, f64::min)
+}
+
 /// Variance of all entries of a matrix together.
 pub(crate) fn overall_variance(items: &Features) -> f64 {
     scale::ColumnStats::of(items).overall_variance()

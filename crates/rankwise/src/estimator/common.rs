@@ -34,7 +34,28 @@ impl Effort {
         if !(self.tol > 0.0 && self.tol < 1.0) {
             return Err(Error::parameter("tol", self.tol, "a number above 0 and below 1"));
         }
+        if self.cache_mb > 1 << 30 {
+            return Err(Error::parameter("cache_mb", self.cache_mb, "MiB that exist"));
+        }
+        if self.threads > 4096 {
+            return Err(Error::parameter("threads", self.threads, "at most 4096"));
+        }
         Ok(())
+    }
+
+    /// Runs `work` with the asked number of threads, and tells it how many there are.
+    pub(super) fn in_pool<R: Send>(&self, work: impl FnOnce(usize) -> Result<R> + Send) -> Result<R> {
+        if self.threads == 0 {
+            return work(rayon::current_num_threads());
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build();
+        match pool {
+            Ok(pool) => pool.install(|| work(self.threads)),
+            Err(e) => Err(Error::Unsupported {
+                problem: format!("{} threads cannot be started: {e}", self.threads),
+                remedy: "ask for fewer threads".into(),
+            }),
+        }
     }
 }
 
@@ -48,3 +69,30 @@ pub struct Fit {
     /// Threads used.
     pub threads: usize,
 }
+
+/// Consuming setters named like the fields they set.
+macro_rules! setters {
+    ($($(#[$meta:meta])* $field:ident: $ty:ty),* $(,)?) => {
+        $(
+            $(#[$meta])*
+            #[must_use]
+            pub fn $field(mut self, $field: $ty) -> Self {
+                self.$field = $field;
+                self
+            }
+        )*
+        /// Sets the relative duality gap at which to stop.
+        #[must_use]
+        pub fn tol(mut self, tol: f64) -> Self {
+            self.effort.tol = tol;
+            self
+        }
+        /// Sets the number of threads; 0 means all. The result does not depend on it.
+        #[must_use]
+        pub fn threads(mut self, threads: usize) -> Self {
+            self.effort.threads = threads;
+            self
+        }
+    };
+}
+pub(super) use setters;

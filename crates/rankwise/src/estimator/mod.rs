@@ -1,7 +1,8 @@
 //! Methods a user can name: parameters, checks and the wiring from data to model.
 
-mod compare;
 mod common;
+mod compare;
+mod pairs;
 mod rank;
 
 pub use common::{Effort, Fit};

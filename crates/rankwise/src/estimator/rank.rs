@@ -1,9 +1,12 @@
-//! stub
-use super::{Effort, Fit};
+//! Ranking SVM on pairs with an exact threshold: the baselines of the comparison machine.
+
+use super::common::{Effort, Fit, setters};
+use super::pairs::PairMachine;
 use crate::data::{Comparisons, Scale};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::loss::Loss;
+use crate::model::{Balance, Method, ThresholdRule, TieRegion};
 use crate::progress::{Unwatched, Watch};
 
 /// Which pairs the ranking SVM sees.
@@ -16,7 +19,9 @@ pub enum Variant {
     Rank2,
 }
 
-/// Ranking SVM on pairs.
+/// Ranking SVM on judged pairs; the threshold is the exact minimiser of the training error.
+///
+/// `Rank` minimises ½‖u‖² + C·Σ_non-ties c·ℓ(1 − z); `Rank2` doubles that sum and adds C·Σ_ties c·(ℓ(1 − z) + ℓ(1 + z)).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CompareRank {
@@ -37,16 +42,56 @@ pub struct CompareRank {
 }
 
 impl CompareRank {
-    /// Default parameters.
+    /// Default parameters: C 1, linear kernel, squared hinge.
     pub fn new(variant: Variant) -> Self {
-        CompareRank { variant, c: 1.0, kernel: Kernel::Linear, loss: Loss::SquaredHinge, tie_weight: 1.0, scale: Scale::None, effort: Effort::default() }
+        CompareRank {
+            variant,
+            c: 1.0,
+            kernel: Kernel::Linear,
+            loss: Loss::SquaredHinge,
+            tie_weight: 1.0,
+            scale: Scale::None,
+            effort: Effort::default(),
+        }
     }
-    /// Fits.
+
+    setters! {
+        /// Sets C, which multiplies the sum of weighted losses.
+        c: f64,
+        /// Sets the kernel.
+        kernel: Kernel,
+        /// Sets the loss.
+        loss: Loss,
+        /// Sets what multiplies the weights of ties.
+        tie_weight: f64,
+        /// Sets the scaling of features.
+        scale: Scale,
+        /// Sets how much work a fit may do.
+        effort: Effort,
+    }
+
+    /// Fits a model.
     pub fn fit(&self, data: &Comparisons) -> Result<Fit> {
         self.fit_watched(data, &Unwatched)
     }
-    /// Fits while `watch` looks on.
-    pub fn fit_watched(&self, _data: &Comparisons, _watch: &dyn Watch) -> Result<Fit> {
-        Err(Error::Unsupported { problem: "not yet".into(), remedy: "wait".into() })
+
+    /// Fits a model while `watch` looks on, and perhaps stops it.
+    pub fn fit_watched(&self, data: &Comparisons, watch: &dyn Watch) -> Result<Fit> {
+        PairMachine {
+            method: match self.variant {
+                Variant::Rank => Method::Rank,
+                Variant::Rank2 => Method::Rank2,
+            },
+            c: self.c,
+            kernel: self.kernel,
+            loss: self.loss,
+            threshold: ThresholdRule::Refit,
+            tie_region: TieRegion::Free,
+            tie_weight: self.tie_weight,
+            balance: Balance::None,
+            scale: self.scale,
+            effort: self.effort,
+        }
+        .fit(data, watch)
     }
 }

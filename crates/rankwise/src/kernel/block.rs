@@ -1,15 +1,472 @@
-//! stub
+//! Kernel values, many at a time.
+//!
+//! Items are packed in panels of [`LANES`]: feature by feature, the numbers of sixteen items side by side, so that
+//! sixteen (or sixteen times several) dot products advance with every multiplication. For rbf and linear kernels the
+//! features are centred first: distances do not change, and in f32 the expansion ‖a‖² + ‖b‖² − 2a·b no longer cancels.
+
+use rayon::prelude::*;
+
 use super::KernelFunction;
 use crate::data::Features;
-use crate::error::Result;
-pub(crate) struct ItemBlocks<T> { kernel: KernelFunction, items: Vec<Vec<f64>>, marker: std::marker::PhantomData<T> }
-impl<T> ItemBlocks<T> {
-    pub(crate) fn new(kernel: KernelFunction, items: &Features) -> Result<Self> {
-        let rows = (0..items.n_rows()).map(|r| { let mut v = vec![0.0; items.n_cols()]; items.copy_row(r, &mut v); v }).collect();
-        Ok(ItemBlocks { kernel, items: rows, marker: std::marker::PhantomData })
+use crate::error::{Error, Result};
+use crate::math::{Real, wide};
+
+/// Items in a panel.
+pub(crate) const LANES: usize = 16;
+/// Query rows that go through a panel together.
+const QUERIES: usize = 4;
+/// Multiplications worth waking another thread for.
+const WORK_A_TASK: usize = 1 << 17;
+
+/// Dense items in panels, with their squared norms where the kernel needs them.
+#[derive(Debug, Clone)]
+pub(crate) struct Packed<T> {
+    n: usize,
+    d: usize,
+    panels: Vec<T>,
+    norms: Vec<T>,
+}
+
+impl<T: Real> Packed<T> {
+    /// Packs the rows `row(0), …, row(n − 1)`, each written by `fill` into a slice of `d` numbers.
+    pub(crate) fn new(n: usize, d: usize, mut fill: impl FnMut(usize, &mut [f64])) -> Self {
+        let n_panels = n.div_ceil(LANES);
+        let mut panels = vec![T::ZERO; n_panels * d * LANES];
+        let mut norms = vec![T::ZERO; n_panels * LANES];
+        let mut row = vec![0.0; d];
+        for i in 0..n {
+            fill(i, &mut row);
+            let panel = &mut panels[i / LANES * d * LANES..][..d * LANES];
+            let mut norm = 0.0;
+            for (f, &value) in row.iter().enumerate() {
+                let value = T::from_f64(value);
+                panel[f * LANES + i % LANES] = value;
+                norm += value.to_f64() * value.to_f64();
+            }
+            norms[i] = T::from_f64(norm);
+        }
+        Packed { n, d, panels, norms }
     }
-    pub(crate) fn scores_of(&self, queries: &Features, coefficients: &[f64]) -> Result<Vec<f64>> {
-        let mut v = vec![0.0; queries.n_cols()];
-        Ok((0..queries.n_rows()).map(|r| { queries.copy_row(r, &mut v); self.items.iter().zip(coefficients).map(|(s, a)| a * self.kernel.value(s, &v)).sum() }).collect())
+
+    /// A packed copy of the items of the given numbers.
+    pub(crate) fn select(&self, items: impl ExactSizeIterator<Item = u32>) -> Self {
+        let (n, d) = (items.len(), self.d);
+        let n_panels = n.div_ceil(LANES);
+        let mut panels = vec![T::ZERO; n_panels * d * LANES];
+        let mut norms = vec![T::ZERO; n_panels * LANES];
+        for (i, item) in items.enumerate() {
+            let item = item as usize;
+            let from = item / LANES * d * LANES + item % LANES;
+            let to = i / LANES * d * LANES + i % LANES;
+            for f in 0..d {
+                panels[to + f * LANES] = self.panels[from + f * LANES];
+            }
+            norms[i] = self.norms[item];
+        }
+        Packed { n, d, panels, norms }
+    }
+
+    /// How many items there are.
+    pub(crate) fn len(&self) -> usize {
+        self.n
+    }
+
+    /// Writes one item's numbers into `out` and returns its squared norm.
+    pub(crate) fn copy_item(&self, item: usize, out: &mut [T]) -> T {
+        let panel = &self.panels[item / LANES * self.d * LANES..];
+        out.iter_mut().enumerate().for_each(|(f, out)| *out = panel[f * LANES + item % LANES]);
+        self.norms[item]
+    }
+
+    fn panel(&self, p: usize) -> (&[T], &[T]) {
+        (&self.panels[p * self.d * LANES..][..self.d * LANES], &self.norms[p * LANES..][..LANES])
+    }
+}
+
+/// N dot products with each item of a panel.
+#[inline(always)]
+fn dots<T: Real, const FMA: bool, const N: usize>(panel: &[T], queries: [&[T]; N]) -> [[T; LANES]; N] {
+    let mut sums = [[T::ZERO; LANES]; N];
+    for (f, lanes) in panel.chunks_exact(LANES).enumerate() {
+        for q in 0..N {
+            let x = queries[q][f];
+            for lane in 0..LANES {
+                sums[q][lane] = x.times_plus::<FMA>(lanes[lane], sums[q][lane]);
+            }
+        }
+    }
+    sums
+}
+
+/// Turns dot products into kernel values, in place.
+#[inline(always)]
+fn finish<T: Real, const FMA: bool>(kernel: &KernelFunction, dots: &mut [T; LANES], norm: T, norms: &[T]) {
+    match *kernel {
+        KernelFunction::Linear => {}
+        KernelFunction::Rbf { gamma } => {
+            let (minus_gamma, minus_two) = (T::from_f64(-gamma), T::from_f64(-2.0));
+            for lane in 0..LANES {
+                let square = minus_two.times_plus::<FMA>(dots[lane], norm.plus(norms[lane]));
+                dots[lane] = square.at_least(T::ZERO).times(minus_gamma).exp::<FMA>();
+            }
+        }
+        KernelFunction::Poly { gamma, coef0, degree } => {
+            let (gamma, coef0) = (T::from_f64(gamma), T::from_f64(coef0));
+            for lane in 0..LANES {
+                dots[lane] = gamma.times_plus::<FMA>(dots[lane], coef0);
+            }
+            let base = *dots;
+            for _ in 1..degree {
+                for lane in 0..LANES {
+                    dots[lane] = dots[lane].times(base[lane]);
+                }
+            }
+        }
+        KernelFunction::Sigmoid { gamma, coef0 } => {
+            let (gamma, coef0) = (T::from_f64(gamma), T::from_f64(coef0));
+            for lane in 0..LANES {
+                dots[lane] = gamma.times_plus::<FMA>(dots[lane], coef0).tanh::<FMA>();
+            }
+        }
+    }
+}
+
+/// Query rows: numbers and squared norms, one row after the other.
+struct Queries<T> {
+    d: usize,
+    rows: Vec<T>,
+    norms: Vec<T>,
+}
+
+impl<T: Real> Queries<T> {
+    fn row(&self, q: usize) -> &[T] {
+        &self.rows[q * self.d..][..self.d]
+    }
+}
+
+wide! {
+    /// out[lane] += Σ_q coefficient_q · K(query_q, item), queries in order: the sum of an item does not depend on where it stands.
+    fn add_weighted<T>(kernel: &KernelFunction, queries: &Queries<T>, coefficients: &[f64], panel: (&[T], &[T]), out: &mut [f64; LANES]) {
+        let mut q = 0;
+        while q + QUERIES <= coefficients.len() {
+            let rows: [&[T]; QUERIES] = std::array::from_fn(|k| queries.row(q + k));
+            let mut values = dots::<T, FMA, QUERIES>(panel.0, rows);
+            for k in 0..QUERIES {
+                finish::<T, FMA>(kernel, &mut values[k], queries.norms[q + k], panel.1);
+                for lane in 0..LANES {
+                    out[lane] += coefficients[q + k] * values[k][lane].to_f64();
+                }
+            }
+            q += QUERIES;
+        }
+        for q in q..coefficients.len() {
+            let mut values = dots::<T, FMA, 1>(panel.0, [queries.row(q)]);
+            finish::<T, FMA>(kernel, &mut values[0], queries.norms[q], panel.1);
+            for lane in 0..LANES {
+                out[lane] += coefficients[q] * values[0][lane].to_f64();
+            }
+        }
+    }
+}
+
+wide! {
+    /// One kernel row over the panels from `first` on; `out` has a multiple of LANES numbers.
+    fn kernel_row<T>(kernel: &KernelFunction, items: &Packed<T>, query: &[T], norm: T, first: usize, out: &mut [T]) {
+        for (p, out) in out.chunks_exact_mut(LANES).enumerate() {
+            let (panel, norms) = items.panel(first + p);
+            let [mut values] = dots::<T, FMA, 1>(panel, [query]);
+            finish::<T, FMA>(kernel, &mut values, norm, norms);
+            out.copy_from_slice(&values);
+        }
+    }
+}
+
+wide! {
+    /// out[k] = D[right[k]] − D[left[k]]
+    pub(crate) fn gather_differences<T>(differences: &[T], left: &[u32], right: &[u32], out: &mut [T]) {
+        for ((out, &l), &r) in out.iter_mut().zip(left).zip(right) {
+            *out = differences[r as usize].minus(differences[l as usize]);
+        }
+        let _ = FMA;
+    }
+}
+
+/// Items ready for kernel values against each other or against new items.
+#[derive(Debug, Clone)]
+pub(crate) struct ItemBlocks<T> {
+    kernel: KernelFunction,
+    n: usize,
+    centre: Vec<f64>,
+    store: Store<T>,
+}
+
+#[derive(Debug, Clone)]
+enum Store<T> {
+    Dense(Packed<T>),
+    /// Sparse rows stay sparse and are computed in f64.
+    Sparse { features: Features, norms: Vec<f64> },
+}
+
+impl<T: Real> ItemBlocks<T> {
+    /// Packs items for a kernel. Kernel values that leave the range of `T` are an error.
+    pub(crate) fn new(kernel: KernelFunction, items: &Features) -> Result<Self> {
+        let (n, d) = (items.n_rows(), items.n_cols());
+        let is_centred = matches!(kernel, KernelFunction::Rbf { .. } | KernelFunction::Linear) && !items.is_sparse();
+        let mut centre = vec![0.0; d];
+        if is_centred {
+            for row in 0..n {
+                items.for_each_in_row(row, |c, v| centre[c] += v / n as f64);
+            }
+        }
+        let store = if items.is_sparse() {
+            let mut norms = vec![0.0; n];
+            for (row, norm) in norms.iter_mut().enumerate() {
+                items.for_each_in_row(row, |_, v| *norm += v * v);
+            }
+            Store::Sparse { features: items.clone(), norms }
+        } else {
+            Store::Dense(pack_centred(items, 0..n, &centre))
+        };
+        let blocks = ItemBlocks { kernel, n, centre, store };
+        match (0..n).find(|&i| !(blocks.norm(i) < 1e36) || !(blocks.self_value(i).abs() < 1e36)) {
+            Some(item) if T::from_f64(1e200).to_f64().is_infinite() || !blocks.self_value(item).is_finite() => {
+                Err(Error::Numeric {
+                    problem: format!("the {} kernel of item {item} with itself leaves the range of numbers", kernel.name()),
+                    remedy: "scale the features (--scale standard) or use a smaller gamma or degree".into(),
+                })
+            }
+            _ => Ok(blocks),
+        }
+    }
+
+    /// How many items there are.
+    pub(crate) fn len(&self) -> usize {
+        self.n
+    }
+
+    fn norm(&self, item: usize) -> f64 {
+        match &self.store {
+            Store::Dense(packed) => packed.norms[item].to_f64(),
+            Store::Sparse { norms, .. } => norms[item],
+        }
+    }
+
+    /// K(item, item)
+    pub(crate) fn self_value(&self, item: usize) -> f64 {
+        let norm = self.norm(item);
+        match self.kernel {
+            KernelFunction::Linear => norm,
+            KernelFunction::Rbf { .. } => 1.0,
+            KernelFunction::Poly { gamma, coef0, degree } => (gamma * norm + coef0).powi(degree as i32),
+            KernelFunction::Sigmoid { gamma, coef0 } => (gamma * norm + coef0).tanh(),
+        }
+    }
+
+    /// K(a, b) in the precision of `T`.
+    pub(crate) fn value(&self, a: usize, b: usize) -> f64 {
+        match &self.store {
+            Store::Dense(packed) => {
+                let (mut x, mut y) = (vec![T::ZERO; packed.d], vec![T::ZERO; packed.d]);
+                packed.copy_item(a, &mut x);
+                packed.copy_item(b, &mut y);
+                let widen = |v: &[T]| v.iter().map(|v| v.to_f64()).collect::<Vec<_>>();
+                self.kernel.value(&widen(&x), &widen(&y))
+            }
+            Store::Sparse { features, norms } => {
+                let mut dense = vec![0.0; features.n_cols()];
+                features.copy_row(a, &mut dense);
+                of_dot(&self.kernel, features.dot_row(b, &dense), norms[a] + norms[b])
+            }
+        }
+    }
+
+    /// One kernel row against all items; `out` has one number per item, rounded up to [`LANES`].
+    pub(crate) fn row(&self, item: usize, out: &mut [T]) {
+        match &self.store {
+            Store::Dense(packed) => {
+                let mut query = vec![T::ZERO; packed.d];
+                let norm = packed.copy_item(item, &mut query);
+                let task_len = (WORK_A_TASK / packed.d.max(8)).next_multiple_of(LANES);
+                out.par_chunks_mut(task_len).enumerate().for_each(|(task, out)| {
+                    kernel_row(&self.kernel, packed, &query, norm, task * task_len / LANES, out);
+                });
+            }
+            Store::Sparse { features, norms } => {
+                let mut dense = vec![0.0; features.n_cols()];
+                features.copy_row(item, &mut dense);
+                out[..self.n].par_iter_mut().enumerate().with_min_len(1024).for_each(|(b, out)| {
+                    *out = T::from_f64(of_dot(&self.kernel, features.dot_row(b, &dense), norms[item] + norms[b]));
+                });
+            }
+        }
+    }
+
+    /// The dense items in panels; `None` for sparse ones.
+    pub(crate) fn packed(&self) -> Option<&Packed<T>> {
+        match &self.store {
+            Store::Dense(packed) => Some(packed),
+            Store::Sparse { .. } => None,
+        }
+    }
+
+    /// Σ_s coefficient_s K(s, x) for every own item x; `terms` are (item, coefficient). Parallel over items, summed in
+    /// the order of `terms`.
+    pub(crate) fn sums(&self, terms: &[(u32, f64)]) -> Vec<f64> {
+        match &self.store {
+            Store::Dense(packed) => {
+                let (queries, coefficients) = self.queries(terms, packed);
+                self.dense_sums(&queries, &coefficients, packed)
+            }
+            Store::Sparse { features, .. } => self.sparse_sums(terms, features),
+        }
+    }
+
+    /// Σ_s coefficient_s K(s, x) for new items x, with one coefficient per own item.
+    pub(crate) fn scores_of(&self, new: &Features, coefficients: &[f64]) -> Result<Vec<f64>> {
+        let terms: Vec<(u32, f64)> = coefficients.iter().enumerate().map(|(s, &c)| (s as u32, c)).collect();
+        let Store::Dense(packed) = &self.store else {
+            return Ok(self.sparse_sums(&terms, new));
+        };
+        let (queries, coefficients) = self.queries(&terms, packed);
+        let mut scores = Vec::with_capacity(new.n_rows());
+        // A bounded number of new rows is packed at a time.
+        for start in (0..new.n_rows()).step_by(1 << 14) {
+            let rows = start..(start + (1 << 14)).min(new.n_rows());
+            scores.extend(self.dense_sums(&queries, &coefficients, &pack_centred(new, rows, &self.centre)));
+        }
+        Ok(scores)
+    }
+
+    fn queries(&self, terms: &[(u32, f64)], packed: &Packed<T>) -> (Queries<T>, Vec<f64>) {
+        let d = packed.d;
+        let mut queries = Queries { d, rows: vec![T::ZERO; terms.len() * d], norms: Vec::with_capacity(terms.len()) };
+        for (q, &(item, _)) in terms.iter().enumerate() {
+            queries.norms.push(packed.copy_item(item as usize, &mut queries.rows[q * d..][..d]));
+        }
+        (queries, terms.iter().map(|t| t.1).collect())
+    }
+
+    fn dense_sums(&self, queries: &Queries<T>, coefficients: &[f64], targets: &Packed<T>) -> Vec<f64> {
+        let mut sums = vec![[0.0; LANES]; targets.n.div_ceil(LANES)];
+        sums.par_iter_mut().enumerate().with_min_len(4).for_each(|(p, out)| {
+            add_weighted(&self.kernel, queries, coefficients, targets.panel(p), out);
+        });
+        sums.into_flattened().into_iter().take(targets.n).collect()
+    }
+
+    fn sparse_sums(&self, terms: &[(u32, f64)], targets: &Features) -> Vec<f64> {
+        let Store::Sparse { features, norms } = &self.store else {
+            return vec![0.0; targets.n_rows()];
+        };
+        (0..targets.n_rows())
+            .into_par_iter()
+            .map(|row| {
+                let mut dense = vec![0.0; targets.n_cols()];
+                targets.copy_row(row, &mut dense);
+                let norm: f64 = dense.iter().map(|v| v * v).sum();
+                let value = |s: u32| {
+                    of_dot(&self.kernel, features.dot_row(s as usize, &dense), norm + norms[s as usize])
+                };
+                terms.iter().map(|&(s, c)| c * value(s)).sum()
+            })
+            .collect()
+    }
+}
+
+fn pack_centred<T: Real>(items: &Features, rows: std::ops::Range<usize>, centre: &[f64]) -> Packed<T> {
+    let start = rows.start;
+    Packed::new(rows.len(), items.n_cols(), |i, out| {
+        items.copy_row(start + i, out);
+        out.iter_mut().zip(centre).for_each(|(v, c)| *v -= c);
+    })
+}
+
+/// A kernel value from a·b and ‖a‖² + ‖b‖².
+fn of_dot(kernel: &KernelFunction, dot: f64, norms: f64) -> f64 {
+    match *kernel {
+        KernelFunction::Linear => dot,
+        KernelFunction::Rbf { gamma } => (-gamma * (norms - 2.0 * dot).max(0.0)).exp(),
+        KernelFunction::Poly { gamma, coef0, degree } => (gamma * dot + coef0).powi(degree as i32),
+        KernelFunction::Sigmoid { gamma, coef0 } => (gamma * dot + coef0).tanh(),
+    }
+}
+
+/// Pairs of items in panels: rows of the four-term kernel K(r, b) − K(r, a) − K(l, b) + K(l, a) over pairs (a, b), for
+/// a pair (l, r). For linear kernels that is a product of differences, which are then stored instead.
+#[derive(Debug)]
+pub(crate) enum PackedPairs<T> {
+    /// Both sides.
+    Sides {
+        /// a of every pair
+        left: Packed<T>,
+        /// b of every pair
+        right: Packed<T>,
+    },
+    /// b − a of every pair.
+    Differences(Packed<T>),
+}
+
+wide! {
+    fn four_term_row<T>(kernel: &KernelFunction, sides: (&Packed<T>, &Packed<T>), query: (&[T], T, &[T], T), first: usize, out: &mut [T]) {
+        let (left, right) = sides;
+        let (l, l_norm, r, r_norm) = query;
+        for (p, out) in out.chunks_exact_mut(LANES).enumerate() {
+            let (panel, norms) = right.panel(first + p);
+            let [mut rb, mut lb] = dots::<T, FMA, 2>(panel, [r, l]);
+            finish::<T, FMA>(kernel, &mut rb, r_norm, norms);
+            finish::<T, FMA>(kernel, &mut lb, l_norm, norms);
+            let (panel, norms) = left.panel(first + p);
+            let [mut ra, mut la] = dots::<T, FMA, 2>(panel, [r, l]);
+            finish::<T, FMA>(kernel, &mut ra, r_norm, norms);
+            finish::<T, FMA>(kernel, &mut la, l_norm, norms);
+            for lane in 0..LANES {
+                out[lane] = rb[lane].minus(lb[lane]).minus(ra[lane].minus(la[lane]));
+            }
+        }
+    }
+}
+
+impl<T: Real> PackedPairs<T> {
+    /// The pairs (left, right) among packed items.
+    pub(crate) fn new(kernel: &KernelFunction, items: &Packed<T>, left: &[u32], right: &[u32]) -> Self {
+        if *kernel == KernelFunction::Linear {
+            let mut other = vec![T::ZERO; items.d];
+            let mut row = vec![T::ZERO; items.d];
+            return PackedPairs::Differences(Packed::new(left.len(), items.d, |k, out| {
+                items.copy_item(right[k] as usize, &mut row);
+                items.copy_item(left[k] as usize, &mut other);
+                out.iter_mut().zip(&row).zip(&other).for_each(|((out, r), l)| *out = r.to_f64() - l.to_f64());
+            }));
+        }
+        PackedPairs::Sides { left: items.select(left.iter().copied()), right: items.select(right.iter().copied()) }
+    }
+
+    /// The row of a pair of items from position `first` (a multiple of [`LANES`]) on; `out` has a multiple of LANES.
+    pub(crate) fn row(
+        &self,
+        kernel: &KernelFunction,
+        items: &Packed<T>,
+        (left, right): (u32, u32),
+        first: usize,
+        out: &mut [T],
+    ) {
+        let (mut l, mut r) = (vec![T::ZERO; items.d], vec![T::ZERO; items.d]);
+        let l_norm = items.copy_item(left as usize, &mut l);
+        let r_norm = items.copy_item(right as usize, &mut r);
+        if matches!(self, PackedPairs::Differences(_)) {
+            r.iter_mut().zip(&l).for_each(|(r, l)| *r = r.minus(*l));
+        }
+        let fill = |first: usize, out: &mut [T]| match self {
+            PackedPairs::Sides { left, right } => {
+                four_term_row(kernel, (left, right), (&l, l_norm, &r, r_norm), first / LANES, out);
+            }
+            PackedPairs::Differences(packed) => kernel_row(kernel, packed, &r, T::ZERO, first / LANES, out),
+        };
+        if out.len() * items.d.max(8) <= WORK_A_TASK {
+            fill(first, out);
+        } else {
+            let task_len = (WORK_A_TASK / items.d.max(8)).next_multiple_of(LANES);
+            out.par_chunks_mut(task_len).enumerate().for_each(|(task, out)| fill(first + task * task_len, out));
+        }
     }
 }

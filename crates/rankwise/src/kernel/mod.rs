@@ -1,7 +1,9 @@
-//! Kernels: what one is, values of many at a time, sums of them.
+//! Kernels: what one is, values of many at a time, sums of them, rows kept in memory.
 
 mod block;
+mod cache;
 mod spec;
 
-pub(crate) use block::ItemBlocks;
+pub(crate) use block::{ItemBlocks, LANES, PackedPairs, gather_differences};
+pub(crate) use cache::RowCache;
 pub use spec::{Gamma, Kernel, KernelFunction};

@@ -29,7 +29,7 @@ pub enum Kernel {
         gamma: Gamma,
         /// c₀
         coef0: f64,
-        /// at least 1
+        /// from 1 to 64
         degree: u32,
     },
     /// exp(−γ‖a − b‖²)
@@ -64,7 +64,9 @@ impl Kernel {
         };
         Ok(match self {
             Kernel::Linear => KernelFunction::Linear,
-            Kernel::Poly { degree: 0, .. } => return Err(Error::parameter("degree", 0, "at least 1")),
+            Kernel::Poly { degree, .. } if !(1..=64).contains(&degree) => {
+                return Err(Error::parameter("degree", degree, "a whole number from 1 to 64"));
+            }
             Kernel::Poly { gamma, coef0, degree } => {
                 KernelFunction::Poly { gamma: width(gamma)?, coef0: offset(coef0)?, degree }
             }
@@ -94,7 +96,7 @@ pub enum KernelFunction {
         gamma: f64,
         /// c₀
         coef0: f64,
-        /// at least 1
+        /// from 1 to 64
         degree: u32,
     },
     /// exp(−γ‖a − b‖²)

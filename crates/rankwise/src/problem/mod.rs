@@ -1,3 +1,88 @@
-//! Data, loss, kernel and C turned into what a solver can eat.
+//! Data, loss, kernel and C turned into what a solver can eat. The traits here are a solver's only view of the world.
 
+mod bias;
+mod compare;
+mod pair_rows;
 pub(crate) mod threshold;
+
+pub(crate) use compare::{PairProblem, Task};
+pub(crate) use pair_rows::PairRows;
+
+use crate::math::Real;
+
+/// A variable of the dual that touches no item: it says what β may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    /// β is free: no such variable.
+    None,
+    /// β = 0, no bias: an unbounded variable without cost.
+    Zero,
+    /// β ≤ −1: a tie of an item with itself, of infinite weight.
+    AtMostMinusOne,
+}
+
+/// What the dual says of one pair. A pair has one margin z and one or two dual variables a ∈ [0, upper]:
+/// the first pushes z up with label y, the second (the mirror) pushes −z with the same label.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Dual {
+    /// y = ±1, the sign of a in the equality constraint Σ y·a = 0.
+    pub(crate) label: f64,
+    /// Whether the mirrored variable exists.
+    pub(crate) mirrored: bool,
+    /// Upper bound of both variables; may be infinite.
+    pub(crate) upper: f64,
+    /// What both variables add to the diagonal of the quadratic form.
+    pub(crate) shift: f64,
+}
+
+/// Primal and dual values, and all margins, in f64 from the dual variables alone.
+#[derive(Debug, Clone)]
+pub(crate) struct Certificate {
+    /// z of every pair.
+    pub(crate) margins: Vec<f64>,
+    /// The best β for these margins.
+    pub(crate) beta: f64,
+    /// ½‖u‖² + losses at (u, β).
+    pub(crate) primal: f64,
+    /// The dual value.
+    pub(crate) dual: f64,
+}
+
+impl Certificate {
+    /// (primal − dual)/max(primal, 1e-12)
+    pub(crate) fn gap(&self) -> f64 {
+        (self.primal - self.dual) / self.primal.max(1e-12)
+    }
+}
+
+/// The quadratic program over mirrored duals, with coefficient of a pair  t = y·(a − mirror a):
+///
+///   min ½ Σ t_k t_l K_kl + ½ Σ shift·a² − Σ a    s.t.  0 ≤ a ≤ upper,  Σ y·a = 0 (see [`Anchor`]).
+pub(crate) trait MirroredQp: Sync {
+    /// One entry per pair.
+    fn duals(&self) -> &[Dual];
+    /// What β may be.
+    fn anchor(&self) -> Anchor;
+    /// Sum of the losses for given margins and β.
+    fn losses(&self, margins: &[f64], beta: f64) -> f64;
+    /// The values at given dual variables (two per pair) and anchor variable.
+    fn certify(&self, duals: &[[f64; 2]], anchor: f64) -> Certificate;
+    /// The objective of the constant answer u = 0 where it may be the optimum (see collapse).
+    fn constant_objective(&self) -> Option<f64>;
+}
+
+/// Rows of the matrix K over pairs, restricted to the pairs the solver still works on.
+pub(crate) trait PairMatrix {
+    /// The precision of rows.
+    type Value: Real;
+    /// K_kk of every pair.
+    fn diagonal(&self) -> &[f64];
+    /// Which pair stands at each position.
+    fn order(&self) -> &[u32];
+    /// Drops all positions but `kept` (ascending), then appends pairs.
+    fn rearrange(&mut self, kept: &[u32], appended: &[u32]);
+    /// Makes sure that the row of a pair is at hand; the row in slot `keep` stays.
+    fn load(&mut self, pair: u32, keep: Option<u32>) -> u32;
+    /// The row in a slot: one number per position.
+    fn row(&self, slot: u32) -> &[Self::Value];
+}

@@ -1,1 +1,4 @@
-//! Methods of optimisation; they see the traits of `problem` and nothing else.
+//! Methods of optimisation; they see the traits of `problem` and nothing else of the world.
+
+mod scan;
+pub(crate) mod smo;

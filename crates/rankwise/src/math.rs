@@ -1,0 +1,197 @@
+//! Wide loops with run-time dispatch: plain Rust that the compiler vectorises, compiled for AVX-512, for AVX2 with
+//! FMA, and for the baseline; the processor decides which one runs. No intrinsics, no build flags.
+
+/// A floating-point type that kernels are computed in.
+pub(crate) trait Real: Copy + Send + Sync + PartialOrd + std::fmt::Debug + 'static {
+    /// 0
+    const ZERO: Self;
+    /// Rounds.
+    fn from_f64(value: f64) -> Self;
+    /// Widens.
+    fn to_f64(self) -> f64;
+    /// Rounds or keeps.
+    fn to_f32(self) -> f32;
+    /// a + b
+    fn plus(self, other: Self) -> Self;
+    /// a − b
+    fn minus(self, other: Self) -> Self;
+    /// a · b
+    fn times(self, other: Self) -> Self;
+    /// self · b + c, fused where the instruction set fuses.
+    fn times_plus<const FMA: bool>(self, b: Self, c: Self) -> Self;
+    /// The larger one.
+    fn at_least(self, low: Self) -> Self;
+    /// e^self within 2 units in the last place; smallest normal number instead of underflow.
+    fn exp<const FMA: bool>(self) -> Self;
+    /// tanh(self) within a few units of 1.
+    fn tanh<const FMA: bool>(self) -> Self;
+}
+
+macro_rules! real {
+    ($T:ty, $magic:expr, $mantissa_bits:expr, $lowest:expr, $highest:expr, $ln2_high:expr, $ln2_low:expr, [$($factorial:expr),*]) => {
+        impl Real for $T {
+            const ZERO: Self = 0.0;
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                value as $T
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+            #[inline(always)]
+            fn to_f32(self) -> f32 {
+                self as f32
+            }
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self + other
+            }
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self - other
+            }
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self * other
+            }
+            #[inline(always)]
+            fn times_plus<const FMA: bool>(self, b: Self, c: Self) -> Self {
+                if FMA { self.mul_add(b, c) } else { self * b + c }
+            }
+            #[inline(always)]
+            fn at_least(self, low: Self) -> Self {
+                if self > low { self } else { low }
+            }
+            #[inline(always)]
+            fn exp<const FMA: bool>(self) -> Self {
+                // e^x = 2^n · e^r with n = round(x / ln 2). Adding `magic` rounds to an integer and leaves n in the
+                // low bits, which then go straight into the exponent.
+                let x = self.at_least($lowest);
+                let x = if x < $highest { x } else { $highest };
+                let shifted = x.times_plus::<FMA>(std::f64::consts::LOG2_E as $T, $magic);
+                let n = shifted - $magic;
+                let r = n.times_plus::<FMA>(-$ln2_high, x);
+                let r = n.times_plus::<FMA>(-$ln2_low, r);
+                let mut sum: $T = 0.0;
+                $(sum = sum.times_plus::<FMA>(r, 1.0 / ($factorial as $T));)*
+                <$T>::from_bits(sum.to_bits().wrapping_add(shifted.to_bits() << $mantissa_bits))
+            }
+            #[inline(always)]
+            fn tanh<const FMA: bool>(self) -> Self {
+                1.0 - 2.0 / (<$T as Real>::exp::<FMA>(2.0 * self) + 1.0)
+            }
+        }
+    };
+}
+
+real!(f32, 12_582_912.0f32, 23, -87.0f32, 88.0f32, 0.693_359_4f32, -2.121_944_4e-4f32, [
+    5040.0, 720.0, 120.0, 24.0, 6.0, 2.0, 1.0, 1.0
+]);
+real!(
+    f64,
+    6_755_399_441_055_744.0f64,
+    52,
+    -708.0f64,
+    709.0f64,
+    0.693_147_180_369_123_8f64,
+    1.908_214_929_270_587_7e-10f64,
+    [
+        6_227_020_800.0,
+        479_001_600.0,
+        39_916_800.0,
+        3_628_800.0,
+        362_880.0,
+        40_320.0,
+        5_040.0,
+        720.0,
+        120.0,
+        24.0,
+        6.0,
+        2.0,
+        1.0,
+        1.0
+    ]
+);
+
+/// Defines a function over `T: Real` that is compiled for several instruction sets; inside, `FMA` says whether fused
+/// multiply-add is at hand.
+macro_rules! wide {
+    ($(#[$meta:meta])* $vis:vis fn $name:ident<$T:ident $(, const $N:ident: usize)?>($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? $body:block) => {
+        $(#[$meta])*
+        $vis fn $name<$T: $crate::math::Real $(, const $N: usize)?>($($arg: $ty),*) $(-> $ret)? {
+            #[allow(clippy::too_many_arguments)]
+            #[inline(always)]
+            fn body<$T: $crate::math::Real, const FMA: bool $(, const $N: usize)?>($($arg: $ty),*) $(-> $ret)? $body
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[allow(clippy::too_many_arguments)]
+                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+                fn avx512<$T: $crate::math::Real $(, const $N: usize)?>($($arg: $ty),*) $(-> $ret)? {
+                    body::<$T, true $(, $N)?>($($arg),*)
+                }
+                #[allow(clippy::too_many_arguments)]
+                #[target_feature(enable = "avx2,fma")]
+                fn avx2<$T: $crate::math::Real $(, const $N: usize)?>($($arg: $ty),*) $(-> $ret)? {
+                    body::<$T, true $(, $N)?>($($arg),*)
+                }
+                if is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("fma")
+                {
+                    // SAFETY: the processor has just said that it has these instructions.
+                    return unsafe { avx512::<$T $(, $N)?>($($arg),*) };
+                }
+                if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                    // SAFETY: as above.
+                    return unsafe { avx2::<$T $(, $N)?>($($arg),*) };
+                }
+            }
+            // Every aarch64 processor fuses; on others an emulated fused multiply-add would be slow.
+            body::<$T, { cfg!(target_arch = "aarch64") } $(, $N)?>($($arg),*)
+        }
+    };
+}
+pub(crate) use wide;
+
+#[cfg(test)]
+mod tests {
+    use super::Real;
+
+    #[test]
+    fn exp_is_accurate_in_both_precisions() {
+        for step in -87_000..88_000 {
+            let x = step as f64 * 1e-3;
+            let exact = (x as f32 as f64).exp();
+            assert!(((x as f32).exp_for_test() as f64 / exact - 1.0).abs() < 2.5e-7, "{x}");
+        }
+        for step in -70_800..70_900 {
+            let x = step as f64 * 1e-2;
+            assert!((Real::exp::<false>(x) / x.exp() - 1.0).abs() < 5e-16, "{x}");
+            assert!((Real::exp::<true>(x) / x.exp() - 1.0).abs() < 5e-16, "{x}");
+        }
+        assert!(Real::exp::<true>(-1e9f64) < 1e-300);
+        assert!(Real::exp::<true>(-1e9f32) < 1e-37);
+        assert_eq!(Real::exp::<true>(0.0f64), 1.0);
+        assert_eq!(Real::exp::<true>(0.0f32), 1.0);
+    }
+
+    #[test]
+    fn tanh_is_accurate() {
+        for step in -4000..4000 {
+            let x = step as f64 * 1e-2;
+            assert!((Real::tanh::<true>(x) - x.tanh()).abs() < 4e-16, "{x}");
+        }
+    }
+
+    trait ForTest {
+        fn exp_for_test(self) -> f32;
+    }
+    impl ForTest for f32 {
+        fn exp_for_test(self) -> f32 {
+            Real::exp::<true>(self)
+        }
+    }
+}

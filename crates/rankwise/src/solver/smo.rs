@@ -1,0 +1,493 @@
+//! Sequential minimal optimisation over mirrored duals.
+//!
+//! Two variables move at a time: the one with the best offer, and the one whose step with it promises most. The margins
+//! z of all active pairs are kept up to date with rows in working precision; pairs that can no longer move are set aside
+//! (shrinking). When the estimated gap meets the tolerance, margins, primal and dual are computed anew in f64 from the
+//! dual variables alone; only that certificate ends the search. What it finds violated among the pairs set aside comes
+//! back. So errors of f32 rows never add up: each certificate is a step of iterative refinement.
+
+use std::time::Instant;
+
+use super::scan::{FLAT, First, Levels, Variable, find_second, update_and_find_offer};
+use crate::math::Real;
+use crate::problem::{Anchor, Certificate, Dual, MirroredQp, PairMatrix};
+use crate::progress::{Progress, Stop, Watch};
+
+/// When to stop.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits<'a> {
+    pub(crate) tol: f64,
+    pub(crate) max_iter: u64,
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) watch: &'a dyn Watch,
+}
+
+/// A point of the search, from which it can be taken up again (also in another precision).
+#[derive(Debug, Clone)]
+pub(crate) struct State {
+    /// Two dual variables per pair.
+    pub(crate) duals: Vec<[f64; 2]>,
+    /// The variable that touches no item.
+    pub(crate) anchor: f64,
+    /// Steps so far.
+    pub(crate) iterations: u64,
+}
+
+impl State {
+    /// Where the search starts: 0, but for pairs whose two variables cancel (a tie of `rank2` pulls both ways).
+    pub(crate) fn start(problem: &dyn MirroredQp) -> Self {
+        let start = |d: &Dual| {
+            let a = if d.mirrored && d.label > 0.0 { d.upper.min(1.0 / d.shift) } else { 0.0 };
+            [a, a]
+        };
+        let duals: Vec<_> = problem.duals().iter().map(start).collect();
+        // An unbounded anchor takes what is left of Σ y·a.
+        let sum: f64 = problem.duals().iter().zip(&duals).map(|(d, a)| d.label * (a[0] + a[1])).sum();
+        let anchor = if problem.anchor() == Anchor::Zero { -sum } else { 0.0 };
+        State { duals, anchor, iterations: 0 }
+    }
+}
+
+/// What came out.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) certificate: Certificate,
+    pub(crate) stop: Stop,
+    /// The constant answer is optimal.
+    pub(crate) collapsed: bool,
+}
+
+/// Steps between two looks at the gap, the clock and the watch.
+const LOOK: u64 = 64;
+
+/// Solves from `state` on, in the precision of `matrix`. [`Stop::Stalled`] means that this precision can do no more.
+pub(crate) fn solve<M: PairMatrix>(
+    problem: &dyn MirroredQp,
+    matrix: &mut M,
+    state: &mut State,
+    limits: Limits<'_>,
+) -> Outcome {
+    let mut search = Search::new(problem, matrix, state);
+    let mut certificate = search.refresh();
+    let mut aim = Aim::new(problem, limits.tol, &certificate);
+    loop {
+        if let Some(collapsed) = aim.is_met(&certificate) {
+            return Outcome { certificate, stop: Stop::Converged, collapsed };
+        }
+        let stop = search.run(&aim, limits);
+        certificate = search.refresh();
+        aim.adjust(&certificate);
+        if let Some(collapsed) = aim.is_met(&certificate) {
+            return Outcome { certificate, stop: Stop::Converged, collapsed };
+        }
+        match stop {
+            Some(stop) => return Outcome { certificate, stop, collapsed: false },
+            None if aim.fruitless >= 4 || !certificate.primal.is_finite() => {
+                return Outcome { certificate, stop: Stop::Stalled, collapsed: false };
+            }
+            None => {}
+        }
+    }
+}
+
+/// What the search is after: an absolute gap.
+struct Aim {
+    tol: f64,
+    /// Objective of the answer u = 0, where it may be optimal.
+    constant: Option<f64>,
+    /// Estimated absolute gap at which a certificate is worth its price.
+    estimate: f64,
+    best_gap: f64,
+    /// Certificates in a row that brought no progress.
+    fruitless: u32,
+}
+
+/// The constant answer counts as optimal when nothing beats it by more than this share.
+const COLLAPSE: f64 = 1e-7;
+
+impl Aim {
+    fn new(problem: &dyn MirroredQp, tol: f64, start: &Certificate) -> Self {
+        Aim {
+            tol,
+            constant: problem.constant_objective(),
+            estimate: 0.9 * tol * start.primal.max(1e-12),
+            best_gap: f64::INFINITY,
+            fruitless: 0,
+        }
+    }
+
+    /// The absolute gap that is small enough at this certificate.
+    fn allowed(&self, certificate: &Certificate) -> f64 {
+        let allowed = self.tol * certificate.primal.max(1e-12);
+        match self.constant {
+            // An answer must beat the constant one by more than its own uncertainty, or it is noise.
+            Some(constant) => allowed.min((0.1 * (constant - certificate.primal)).max(COLLAPSE * constant)),
+            None => allowed,
+        }
+    }
+
+    /// Whether the search may end, and then whether the constant answer is optimal.
+    fn is_met(&self, certificate: &Certificate) -> Option<bool> {
+        if let Some(constant) = self.constant
+            && constant - certificate.dual <= COLLAPSE * constant
+        {
+            return Some(true);
+        }
+        (certificate.primal - certificate.dual <= self.allowed(certificate)).then_some(false)
+    }
+
+    fn adjust(&mut self, certificate: &Certificate) {
+        let gap = certificate.primal - certificate.dual;
+        if gap < 0.7 * self.best_gap {
+            self.fruitless = 0;
+        } else {
+            self.fruitless += 1;
+        }
+        self.best_gap = self.best_gap.min(gap);
+        // The estimate was too kind: ask more of it next time.
+        let allowed = self.allowed(certificate);
+        self.estimate = (0.9 * allowed).min(if self.fruitless > 0 { 0.5 * self.estimate } else { f64::INFINITY });
+    }
+}
+
+struct Search<'a, M: PairMatrix> {
+    problem: &'a dyn MirroredQp,
+    matrix: &'a mut M,
+    state: &'a mut State,
+    /// z of every pair; for pairs set aside as of when they were set aside.
+    all_margins: Vec<f64>,
+    /// By position in the matrix's order.
+    margins: Vec<f64>,
+    levels: Levels,
+    diagonal: Vec<f32>,
+    /// The dual value, ½‖u‖² and Σa without the anchor, carried along.
+    dual: f64,
+    half_norm: f64,
+    /// Between these lies β.
+    offer: f64,
+    demand: f64,
+}
+
+/// A variable of the working set.
+#[derive(Clone, Copy)]
+enum Chosen {
+    Anchor,
+    Pair(Variable),
+}
+
+impl Chosen {
+    /// ±1: how the variable enters its pair's coefficient; 0 for the anchor.
+    fn sign(self) -> f64 {
+        match self {
+            Chosen::Anchor => 0.0,
+            Chosen::Pair(v) if v.mirror => -1.0,
+            Chosen::Pair(_) => 1.0,
+        }
+    }
+}
+
+impl<'a, M: PairMatrix> Search<'a, M> {
+    fn new(problem: &'a dyn MirroredQp, matrix: &'a mut M, state: &'a mut State) -> Self {
+        let n = problem.duals().len();
+        Search {
+            problem,
+            matrix,
+            state,
+            all_margins: vec![0.0; n],
+            margins: Vec::new(),
+            levels: Levels::default(),
+            diagonal: Vec::new(),
+            dual: 0.0,
+            half_norm: 0.0,
+            offer: 0.0,
+            demand: 0.0,
+        }
+    }
+
+    /// Computes everything anew in f64 and takes back pairs that were set aside too early.
+    fn refresh(&mut self) -> Certificate {
+        let certificate = self.problem.certify(&self.state.duals, self.state.anchor);
+        self.all_margins.copy_from_slice(&certificate.margins);
+        self.dual = certificate.dual;
+        let beta = certificate.beta;
+        self.half_norm = certificate.primal - self.problem.losses(&certificate.margins, beta);
+        let n = self.all_margins.len();
+        let mut is_active = vec![false; n];
+        self.matrix.order().iter().for_each(|&k| is_active[k as usize] = true);
+        self.load_levels();
+        let (offer, demand) = self.bounds();
+        let back: Vec<u32> = (0..n)
+            .filter(|&k| !is_active[k])
+            .filter(|&k| {
+                let (up, down) = self.pair_bounds(k);
+                up > demand || down < offer
+            })
+            .map(|k| k as u32)
+            .collect();
+        if !back.is_empty() {
+            let kept: Vec<u32> = (0..self.matrix.order().len() as u32).collect();
+            self.matrix.rearrange(&kept, &back);
+            self.load_levels();
+        }
+        (self.offer, self.demand) = self.bounds();
+        certificate
+    }
+
+    /// Level numbers of a pair: (up, up of the mirror, down, down of the mirror).
+    fn pair_levels(&self, k: usize) -> [f64; 4] {
+        let dual = &self.problem.duals()[k];
+        let [a, m] = self.state.duals[k];
+        let one = |a: f64| {
+            let level = dual.label - dual.label * dual.shift * a;
+            let (may_grow, may_fall) = (a < dual.upper, a > 0.0);
+            let (up, down) = if dual.label > 0.0 { (may_grow, may_fall) } else { (may_fall, may_grow) };
+            (if up { level } else { f64::NEG_INFINITY }, if down { level } else { f64::INFINITY })
+        };
+        let (up, down) = one(a);
+        let (up_mirror, down_mirror) = if dual.mirrored { one(m) } else { (f64::NEG_INFINITY, f64::INFINITY) };
+        [up, up_mirror, down, down_mirror]
+    }
+
+    /// Best offer and lowest demand of a pair.
+    fn pair_bounds(&self, k: usize) -> (f64, f64) {
+        let ([up, up_mirror, down, down_mirror], z) = (self.pair_levels(k), self.all_margins[k]);
+        ((up - z).max(up_mirror + z), (down - z).min(down_mirror + z))
+    }
+
+    fn load_levels(&mut self) {
+        let order = self.matrix.order().to_vec();
+        let diagonal = self.matrix.diagonal();
+        let duals = self.problem.duals();
+        self.diagonal = order.iter().map(|&k| (diagonal[k as usize] + duals[k as usize].shift) as f32).collect();
+        self.margins = order.iter().map(|&k| self.all_margins[k as usize]).collect();
+        let levels: Vec<[f64; 4]> = order.iter().map(|&k| self.pair_levels(k as usize)).collect();
+        let column = |c: usize| levels.iter().map(|l| l[c]).collect::<Vec<_>>();
+        self.levels =
+            Levels { up: column(0), up_mirror: column(1), down: column(2), down_mirror: column(3) };
+    }
+
+    fn set_levels(&mut self, position: usize) {
+        let [up, up_mirror, down, down_mirror] = self.pair_levels(self.matrix.order()[position] as usize);
+        self.levels.up[position] = up;
+        self.levels.up_mirror[position] = up_mirror;
+        self.levels.down[position] = down;
+        self.levels.down_mirror[position] = down_mirror;
+    }
+
+    /// What the anchor offers and asks for.
+    fn anchor_bounds(&self) -> (f64, f64) {
+        match self.problem.anchor() {
+            Anchor::None => (f64::NEG_INFINITY, f64::INFINITY),
+            Anchor::Zero => (0.0, 0.0),
+            Anchor::AtMostMinusOne => (if self.state.anchor > 0.0 { -1.0 } else { f64::NEG_INFINITY }, -1.0),
+        }
+    }
+
+    /// Best offer and lowest demand of the active pairs and the anchor.
+    fn bounds(&self) -> (f64, f64) {
+        let positions = 0..self.margins.len();
+        positions.fold(self.anchor_bounds(), |(offer, demand), p| {
+            let z = self.margins[p];
+            (offer.max(self.levels.offer(p, z)), demand.min(self.levels.demand(p, z)))
+        })
+    }
+
+    /// Steps until the estimated gap meets the aim (`None`) or a limit does.
+    fn run(&mut self, aim: &Aim, limits: Limits<'_>) -> Option<Stop> {
+        let n = self.all_margins.len() as u64;
+        let shrink_every = n.clamp(LOOK, 1000);
+        let started_at = self.state.iterations;
+        // Beyond this a certificate is due even if the estimate never comes down.
+        let patience = started_at + 200 * n + 1_000_000;
+        let (mut offers, mut gains) = (Vec::new(), Vec::new());
+        let zeros = vec![M::Value::ZERO; self.margins.len()];
+        let unmoved = [(0.0, &zeros[..]); 2];
+        let mut next = update_and_find_offer(&mut self.margins, unmoved, &self.levels, &mut offers);
+        loop {
+            let (anchor_offer, anchor_demand) = self.anchor_bounds();
+            let (first, offer) = match next {
+                Some((offer, variable)) if offer >= anchor_offer => (Chosen::Pair(variable), offer),
+                _ if anchor_offer > f64::NEG_INFINITY => (Chosen::Anchor, anchor_offer),
+                _ => return None,
+            };
+            let (first_slot, first_diagonal) = match first {
+                Chosen::Anchor => (None, 0.0),
+                Chosen::Pair(v) => {
+                    let pair = self.matrix.order()[v.position];
+                    (Some(self.matrix.load(pair, None)), self.diagonal[v.position])
+                }
+            };
+            let first_row = first_slot.map_or(&zeros[..], |slot| self.matrix.row(slot));
+            let view = First { offer, sign: first.sign() as f32, diagonal: first_diagonal };
+            let (violation, second) =
+                find_second(view, &self.margins, first_row, &self.diagonal, &self.levels, &mut gains);
+            let anchor_violation = (offer - anchor_demand).max(0.0);
+            self.offer = offer;
+            self.demand = offer - f64::from(violation).max(anchor_violation);
+            let anchor_gain = if matches!(first, Chosen::Anchor) {
+                0.0
+            } else {
+                anchor_violation * anchor_violation / f64::from(first_diagonal).max(FLAT)
+            };
+            let second = match second {
+                Some((gain, variable)) if f64::from(gain) >= anchor_gain => Chosen::Pair(variable),
+                _ if anchor_gain > 0.0 => Chosen::Anchor,
+                _ => return None, // no violation left in this precision
+            };
+            let entry = match (first, second) {
+                (Chosen::Pair(v), Chosen::Pair(w)) if v.position == w.position => self.matrix.diagonal()[self.pair_of(v)],
+                (Chosen::Pair(_), Chosen::Pair(w)) => first_row[w.position].to_f64(),
+                _ => 0.0,
+            };
+            let moved = self.step(first, second, offer, entry);
+            self.state.iterations += 1;
+            if moved == 0.0 || !moved.is_finite() {
+                return None;
+            }
+            // z += Δt · row, with Δt = ± the step.
+            let second_slot = match second {
+                Chosen::Anchor => None,
+                Chosen::Pair(v) => {
+                    let pair = self.matrix.order()[v.position];
+                    Some(self.matrix.load(pair, first_slot))
+                }
+            };
+            let row = |slot: Option<u32>| slot.map_or(&zeros[..], |slot| self.matrix.row(slot));
+            let rows = [(first.sign() * moved, row(first_slot)), (-second.sign() * moved, row(second_slot))];
+            next = update_and_find_offer(&mut self.margins, rows, &self.levels, &mut offers);
+
+            if self.state.iterations >= limits.max_iter {
+                return Some(Stop::MaxIter);
+            }
+            if self.state.iterations % LOOK == 0 {
+                let gap = self.estimated_gap();
+                if gap <= aim.estimate || self.state.iterations >= patience {
+                    return None;
+                }
+                if limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                    return Some(Stop::TimeLimit);
+                }
+                let progress = Progress {
+                    iterations: self.state.iterations,
+                    gap: gap / (self.dual + gap).max(1e-12),
+                    tol: limits.tol,
+                };
+                if !limits.watch.on_progress(progress) {
+                    return Some(Stop::Interrupted);
+                }
+            }
+            if (self.state.iterations - started_at) % shrink_every == 0 && self.shrink() {
+                next = update_and_find_offer(&mut self.margins, unmoved, &self.levels, &mut offers);
+            }
+        }
+    }
+
+    /// Moves two variables along y by the same amount, the first up, the second down; returns the amount. `entry` is
+    /// the matrix entry of their two pairs.
+    fn step(&mut self, first: Chosen, second: Chosen, offer: f64, entry: f64) -> f64 {
+        let demand = match second {
+            Chosen::Anchor => self.anchor_bounds().1,
+            Chosen::Pair(v) if v.mirror => self.levels.down_mirror[v.position] + self.margins[v.position],
+            Chosen::Pair(v) => self.levels.down[v.position] - self.margins[v.position],
+        };
+        let (norm_one, shift_one) = self.diagonal_of(first);
+        let (norm_two, shift_two) = self.diagonal_of(second);
+        // ‖Δu‖² for a step of 1
+        let square = norm_one + norm_two - 2.0 * first.sign() * second.sign() * entry;
+        let curvature = (square + shift_one + shift_two).max(FLAT);
+        let slope = offer - demand;
+        let (room_one, room_two) = (self.room(first, true), self.room(second, false));
+        let moved = (slope / curvature).min(room_one).min(room_two);
+        self.dual += moved * (slope - 0.5 * moved * curvature);
+        self.half_norm += moved * (self.signed_margin(first) - self.signed_margin(second)) + 0.5 * moved * moved * square;
+        self.move_variable(first, moved, moved == room_one, true);
+        self.move_variable(second, moved, moved == room_two, false);
+        moved
+    }
+
+    fn pair_of(&self, v: Variable) -> usize {
+        self.matrix.order()[v.position] as usize
+    }
+
+    /// Diagonal entry of the matrix and shift.
+    fn diagonal_of(&self, chosen: Chosen) -> (f64, f64) {
+        match chosen {
+            Chosen::Anchor => (0.0, 0.0),
+            Chosen::Pair(v) => (self.matrix.diagonal()[self.pair_of(v)], self.problem.duals()[self.pair_of(v)].shift),
+        }
+    }
+
+    fn signed_margin(&self, chosen: Chosen) -> f64 {
+        match chosen {
+            Chosen::Anchor => 0.0,
+            Chosen::Pair(v) => chosen.sign() * self.margins[v.position],
+        }
+    }
+
+    /// How far a variable may go: up along y means that it grows for label +1 and falls for −1.
+    fn room(&self, chosen: Chosen, up: bool) -> f64 {
+        match (chosen, self.problem.anchor()) {
+            (Chosen::Anchor, Anchor::AtMostMinusOne) if up => self.state.anchor,
+            (Chosen::Anchor, _) => f64::INFINITY,
+            (Chosen::Pair(v), _) => {
+                let dual = &self.problem.duals()[self.pair_of(v)];
+                let a = self.state.duals[self.pair_of(v)][usize::from(v.mirror)];
+                if (dual.label > 0.0) == up { dual.upper - a } else { a }
+            }
+        }
+    }
+
+    fn move_variable(&mut self, chosen: Chosen, moved: f64, to_bound: bool, up: bool) {
+        match (chosen, self.problem.anchor()) {
+            (Chosen::Anchor, Anchor::AtMostMinusOne) => self.state.anchor += if up { -moved } else { moved },
+            (Chosen::Anchor, _) => self.state.anchor += if up { moved } else { -moved },
+            (Chosen::Pair(v), _) => {
+                let k = self.pair_of(v);
+                let dual = self.problem.duals()[k];
+                let a = &mut self.state.duals[k][usize::from(v.mirror)];
+                let grows = (dual.label > 0.0) == up;
+                *a = match (to_bound, grows) {
+                    (true, true) => dual.upper,
+                    (true, false) => 0.0,
+                    (false, true) => *a + moved,
+                    (false, false) => *a - moved,
+                };
+                self.set_levels(v.position);
+            }
+        }
+    }
+
+    /// The gap as far as it is known between certificates.
+    fn estimated_gap(&mut self) -> f64 {
+        for (p, &k) in self.matrix.order().iter().enumerate() {
+            self.all_margins[k as usize] = self.margins[p];
+        }
+        let beta = match self.problem.anchor() {
+            Anchor::Zero => 0.0,
+            Anchor::None => 0.5 * (self.offer + self.demand),
+            Anchor::AtMostMinusOne => (0.5 * (self.offer + self.demand)).min(-1.0),
+        };
+        self.half_norm + self.problem.losses(&self.all_margins, beta) - self.dual
+    }
+
+    /// Sets aside the pairs whose variables are at bounds and want to stay there.
+    fn shrink(&mut self) -> bool {
+        let (offer, demand) = (self.offer, self.demand);
+        let stays = |p: u32| {
+            let (p, z) = (p as usize, self.margins[p as usize]);
+            self.levels.offer(p, z) >= demand || self.levels.demand(p, z) <= offer
+        };
+        let n = self.margins.len();
+        let kept: Vec<u32> = (0..n as u32).filter(|&p| stays(p)).collect();
+        // Moving rows together costs something: do it when it pays.
+        if kept.len() * 10 > n * 9 {
+            return false;
+        }
+        for (p, &k) in self.matrix.order().iter().enumerate() {
+            self.all_margins[k as usize] = self.margins[p];
+        }
+        self.matrix.rearrange(&kept, &[]);
+        self.load_levels();
+        true
+    }
+}
