@@ -13,8 +13,6 @@ use crate::math::{Real, wide};
 
 /// Items in a panel.
 pub(crate) const LANES: usize = 16;
-/// Query rows that go through a panel together.
-const QUERIES: usize = 4;
 /// Multiplications worth waking another thread for.
 const WORK_A_TASK: usize = 1 << 17;
 
@@ -66,11 +64,6 @@ impl<T: Real> Packed<T> {
         Packed { n, d, panels, norms }
     }
 
-    /// How many items there are.
-    pub(crate) fn len(&self) -> usize {
-        self.n
-    }
-
     /// Writes one item's numbers into `out` and returns its squared norm.
     pub(crate) fn copy_item(&self, item: usize, out: &mut [T]) -> T {
         let panel = &self.panels[item / LANES * self.d * LANES..];
@@ -78,16 +71,27 @@ impl<T: Real> Packed<T> {
         self.norms[item]
     }
 
-    fn panel(&self, p: usize) -> (&[T], &[T]) {
-        (&self.panels[p * self.d * LANES..][..self.d * LANES], &self.norms[p * LANES..][..LANES])
+    fn panel(&self, p: usize) -> Panel<'_, T> {
+        Panel {
+            features: self.panels[p * self.d * LANES..][..self.d * LANES].as_chunks().0,
+            norms: &self.norms.as_chunks().0[p],
+        }
     }
+}
+
+/// Sixteen items side by side. Arrays of a known length let the compiler keep whole rows in registers.
+#[derive(Clone, Copy)]
+struct Panel<'a, T> {
+    features: &'a [[T; LANES]],
+    norms: &'a [T; LANES],
 }
 
 /// N dot products with each item of a panel.
 #[inline(always)]
-fn dots<T: Real, const FMA: bool, const N: usize>(panel: &[T], queries: [&[T]; N]) -> [[T; LANES]; N] {
+fn dots<T: Real, const FMA: bool, const N: usize>(panel: Panel<'_, T>, queries: [&[T]; N]) -> [[T; LANES]; N] {
     let mut sums = [[T::ZERO; LANES]; N];
-    for (f, lanes) in panel.chunks_exact(LANES).enumerate() {
+    let queries = queries.map(|q| &q[..panel.features.len()]);
+    for (f, lanes) in panel.features.iter().enumerate() {
         for q in 0..N {
             let x = queries[q][f];
             for lane in 0..LANES {
@@ -98,37 +102,44 @@ fn dots<T: Real, const FMA: bool, const N: usize>(panel: &[T], queries: [&[T]; N
     sums
 }
 
-/// Turns dot products into kernel values, in place.
+/// Turns dot products into kernel values.
 #[inline(always)]
-fn finish<T: Real, const FMA: bool>(kernel: &KernelFunction, dots: &mut [T; LANES], norm: T, norms: &[T]) {
+fn finish<T: Real, const FMA: bool>(
+    kernel: &KernelFunction,
+    dots: [T; LANES],
+    norm: T,
+    norms: &[T; LANES],
+) -> [T; LANES] {
+    let (norms, mut values) = (*norms, dots);
     match *kernel {
         KernelFunction::Linear => {}
         KernelFunction::Rbf { gamma } => {
             let (minus_gamma, minus_two) = (T::from_f64(-gamma), T::from_f64(-2.0));
             for lane in 0..LANES {
-                let square = minus_two.times_plus::<FMA>(dots[lane], norm.plus(norms[lane]));
-                dots[lane] = square.at_least(T::ZERO).times(minus_gamma).exp::<FMA>();
+                let square = minus_two.times_plus::<FMA>(values[lane], norm.plus(norms[lane]));
+                values[lane] = square.at_least(T::ZERO).times(minus_gamma).exp::<FMA>();
             }
         }
         KernelFunction::Poly { gamma, coef0, degree } => {
             let (gamma, coef0) = (T::from_f64(gamma), T::from_f64(coef0));
             for lane in 0..LANES {
-                dots[lane] = gamma.times_plus::<FMA>(dots[lane], coef0);
+                values[lane] = gamma.times_plus::<FMA>(values[lane], coef0);
             }
-            let base = *dots;
+            let base = values;
             for _ in 1..degree {
                 for lane in 0..LANES {
-                    dots[lane] = dots[lane].times(base[lane]);
+                    values[lane] = values[lane].times(base[lane]);
                 }
             }
         }
         KernelFunction::Sigmoid { gamma, coef0 } => {
             let (gamma, coef0) = (T::from_f64(gamma), T::from_f64(coef0));
             for lane in 0..LANES {
-                dots[lane] = gamma.times_plus::<FMA>(dots[lane], coef0).tanh::<FMA>();
+                values[lane] = gamma.times_plus::<FMA>(values[lane], coef0).tanh::<FMA>();
             }
         }
     }
+    values
 }
 
 /// Query rows: numbers and squared norms, one row after the other.
@@ -146,37 +157,26 @@ impl<T: Real> Queries<T> {
 
 wide! {
     /// out[lane] += Σ_q coefficient_q · K(query_q, item), queries in order: the sum of an item does not depend on where it stands.
-    fn add_weighted<T>(kernel: &KernelFunction, queries: &Queries<T>, coefficients: &[f64], panel: (&[T], &[T]), out: &mut [f64; LANES]) {
-        let mut q = 0;
-        while q + QUERIES <= coefficients.len() {
-            let rows: [&[T]; QUERIES] = std::array::from_fn(|k| queries.row(q + k));
-            let mut values = dots::<T, FMA, QUERIES>(panel.0, rows);
-            for k in 0..QUERIES {
-                finish::<T, FMA>(kernel, &mut values[k], queries.norms[q + k], panel.1);
-                for lane in 0..LANES {
-                    out[lane] += coefficients[q + k] * values[k][lane].to_f64();
-                }
-            }
-            q += QUERIES;
-        }
-        for q in q..coefficients.len() {
-            let mut values = dots::<T, FMA, 1>(panel.0, [queries.row(q)]);
-            finish::<T, FMA>(kernel, &mut values[0], queries.norms[q], panel.1);
+    fn add_weighted<T>(kernel: &KernelFunction, queries: &Queries<T>, coefficients: &[f64], panel: Panel<'_, T>, out: &mut [f64; LANES]) {
+        let mut sums = *out;
+        for (q, &coefficient) in coefficients.iter().enumerate() {
+            let [values] = dots::<T, FMA, 1>(panel, [queries.row(q)]);
+            let values = finish::<T, FMA>(kernel, values, queries.norms[q], panel.norms);
             for lane in 0..LANES {
-                out[lane] += coefficients[q] * values[0][lane].to_f64();
+                sums[lane] += coefficient * values[lane].to_f64();
             }
         }
+        *out = sums;
     }
 }
 
 wide! {
     /// One kernel row over the panels from `first` on; `out` has a multiple of LANES numbers.
     fn kernel_row<T>(kernel: &KernelFunction, items: &Packed<T>, query: &[T], norm: T, first: usize, out: &mut [T]) {
-        for (p, out) in out.chunks_exact_mut(LANES).enumerate() {
-            let (panel, norms) = items.panel(first + p);
-            let [mut values] = dots::<T, FMA, 1>(panel, [query]);
-            finish::<T, FMA>(kernel, &mut values, norm, norms);
-            out.copy_from_slice(&values);
+        for (p, out) in out.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+            let panel = items.panel(first + p);
+            let [values] = dots::<T, FMA, 1>(panel, [query]);
+            *out = finish::<T, FMA>(kernel, values, norm, panel.norms);
         }
     }
 }
@@ -410,15 +410,15 @@ wide! {
     fn four_term_row<T>(kernel: &KernelFunction, sides: (&Packed<T>, &Packed<T>), query: (&[T], T, &[T], T), first: usize, out: &mut [T]) {
         let (left, right) = sides;
         let (l, l_norm, r, r_norm) = query;
-        for (p, out) in out.chunks_exact_mut(LANES).enumerate() {
-            let (panel, norms) = right.panel(first + p);
-            let [mut rb, mut lb] = dots::<T, FMA, 2>(panel, [r, l]);
-            finish::<T, FMA>(kernel, &mut rb, r_norm, norms);
-            finish::<T, FMA>(kernel, &mut lb, l_norm, norms);
-            let (panel, norms) = left.panel(first + p);
-            let [mut ra, mut la] = dots::<T, FMA, 2>(panel, [r, l]);
-            finish::<T, FMA>(kernel, &mut ra, r_norm, norms);
-            finish::<T, FMA>(kernel, &mut la, l_norm, norms);
+        for (p, out) in out.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+            let panel = right.panel(first + p);
+            let [rb, lb] = dots::<T, FMA, 2>(panel, [r, l]);
+            let rb = finish::<T, FMA>(kernel, rb, r_norm, panel.norms);
+            let lb = finish::<T, FMA>(kernel, lb, l_norm, panel.norms);
+            let panel = left.panel(first + p);
+            let [ra, la] = dots::<T, FMA, 2>(panel, [r, l]);
+            let ra = finish::<T, FMA>(kernel, ra, r_norm, panel.norms);
+            let la = finish::<T, FMA>(kernel, la, l_norm, panel.norms);
             for lane in 0..LANES {
                 out[lane] = rb[lane].minus(lb[lane]).minus(ra[lane].minus(la[lane]));
             }

@@ -156,6 +156,16 @@ impl PairProblem {
         ConstantAnswer { beta, objective: self.losses(&zeros, beta) }
     }
 
+    /// Sum of the losses for given margins and β.
+    fn losses(&self, margins: &[f64], beta: f64) -> f64 {
+        let loss = self.loss;
+        let one = |((pair, dual), &z): ((&MergedPair, &Dual), &f64)| {
+            let side = |z: f64| loss.value(1.0 - dual.label * (beta + z));
+            pair.cost * (side(z) + if dual.mirrored { side(-z) } else { 0.0 })
+        };
+        self.pairs.iter().zip(&self.duals).zip(margins).map(one).sum()
+    }
+
     fn coefficient(&self, duals: &[[f64; 2]], k: usize) -> f64 {
         self.duals[k].label * (duals[k][0] - duals[k][1])
     }
@@ -203,18 +213,13 @@ impl MirroredQp for PairProblem {
         }
     }
 
-    fn losses(&self, margins: &[f64], beta: f64) -> f64 {
-        // A tie side has slack 1 + β ± z in `compare` and 1 ± z in `rank2`, where β = 0.
-        let loss = self.loss;
-        let one = |(pair, &z): (&MergedPair, &f64)| {
-            pair.cost
-                * if pair.is_tie {
-                    loss.value(1.0 + beta + z) + loss.value(1.0 + beta - z)
-                } else {
-                    loss.value(1.0 - beta - z)
-                }
+    fn residual(&self, pair: usize, duals: [f64; 2], margin: f64, beta: f64) -> f64 {
+        let (dual, cost) = (&self.duals[pair], self.pairs[pair].cost);
+        let one = |a: f64, z: f64| {
+            let slack = 1.0 - dual.label * (beta + z);
+            cost * self.loss.value(slack) + 0.5 * dual.shift * a * a - a * slack
         };
-        self.pairs.iter().zip(margins).map(one).sum()
+        one(duals[0], margin) + if dual.mirrored { one(duals[1], -margin) } else { 0.0 }
     }
 
     fn certify(&self, duals: &[[f64; 2]], anchor: f64) -> Certificate {

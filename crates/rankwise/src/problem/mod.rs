@@ -63,8 +63,9 @@ pub(crate) trait MirroredQp: Sync {
     fn duals(&self) -> &[Dual];
     /// What β may be.
     fn anchor(&self) -> Anchor;
-    /// Sum of the losses for given margins and β.
-    fn losses(&self, margins: &[f64], beta: f64) -> f64;
+    /// What a pair adds to the gap at given dual variables, margin and β: loss + its conjugate − a·slack ≥ 0, summed
+    /// over both variables. The gap of a feasible point is the sum over pairs (and the anchor's part).
+    fn residual(&self, pair: usize, duals: [f64; 2], margin: f64, beta: f64) -> f64;
     /// The values at given dual variables (two per pair) and anchor variable.
     fn certify(&self, duals: &[[f64; 2]], anchor: f64) -> Certificate;
     /// The objective of the constant answer u = 0 where it may be the optimum (see collapse).

@@ -160,9 +160,8 @@ struct Search<'a, M: PairMatrix> {
     margins: Vec<f64>,
     levels: Levels,
     diagonal: Vec<f32>,
-    /// The dual value, ½‖u‖² and Σa without the anchor, carried along.
-    dual: f64,
-    half_norm: f64,
+    /// The primal value at the last certificate.
+    primal: f64,
     /// Between these lies β.
     offer: f64,
     demand: f64,
@@ -197,8 +196,7 @@ impl<'a, M: PairMatrix> Search<'a, M> {
             margins: Vec::new(),
             levels: Levels::default(),
             diagonal: Vec::new(),
-            dual: 0.0,
-            half_norm: 0.0,
+            primal: 0.0,
             offer: 0.0,
             demand: 0.0,
         }
@@ -208,9 +206,7 @@ impl<'a, M: PairMatrix> Search<'a, M> {
     fn refresh(&mut self) -> Certificate {
         let certificate = self.problem.certify(&self.state.duals, self.state.anchor);
         self.all_margins.copy_from_slice(&certificate.margins);
-        self.dual = certificate.dual;
-        let beta = certificate.beta;
-        self.half_norm = certificate.primal - self.problem.losses(&certificate.margins, beta);
+        self.primal = certificate.primal; if std::env::var_os("RWDBG").is_some() { eprintln!("refresh it {} active {} gap {:.3e}", self.state.iterations, self.matrix.order().len(), certificate.gap()); }
         let n = self.all_margins.len();
         let mut is_active = vec![false; n];
         self.matrix.order().iter().for_each(|&k| is_active[k as usize] = true);
@@ -369,7 +365,7 @@ impl<'a, M: PairMatrix> Search<'a, M> {
                 }
                 let progress = Progress {
                     iterations: self.state.iterations,
-                    gap: gap / (self.dual + gap).max(1e-12),
+                    gap: gap / self.primal.max(1e-12),
                     tol: limits.tol,
                 };
                 if !limits.watch.on_progress(progress) {
@@ -390,16 +386,11 @@ impl<'a, M: PairMatrix> Search<'a, M> {
             Chosen::Pair(v) if v.mirror => self.levels.down_mirror[v.position] + self.margins[v.position],
             Chosen::Pair(v) => self.levels.down[v.position] - self.margins[v.position],
         };
-        let (norm_one, shift_one) = self.diagonal_of(first);
-        let (norm_two, shift_two) = self.diagonal_of(second);
-        // ‖Δu‖² for a step of 1
-        let square = norm_one + norm_two - 2.0 * first.sign() * second.sign() * entry;
-        let curvature = (square + shift_one + shift_two).max(FLAT);
+        let cross = 2.0 * first.sign() * second.sign() * entry;
+        let curvature = (self.diagonal_of(first) + self.diagonal_of(second) - cross).max(FLAT);
         let slope = offer - demand;
         let (room_one, room_two) = (self.room(first, true), self.room(second, false));
         let moved = (slope / curvature).min(room_one).min(room_two);
-        self.dual += moved * (slope - 0.5 * moved * curvature);
-        self.half_norm += moved * (self.signed_margin(first) - self.signed_margin(second)) + 0.5 * moved * moved * square;
         self.move_variable(first, moved, moved == room_one, true);
         self.move_variable(second, moved, moved == room_two, false);
         moved
@@ -409,18 +400,11 @@ impl<'a, M: PairMatrix> Search<'a, M> {
         self.matrix.order()[v.position] as usize
     }
 
-    /// Diagonal entry of the matrix and shift.
-    fn diagonal_of(&self, chosen: Chosen) -> (f64, f64) {
-        match chosen {
-            Chosen::Anchor => (0.0, 0.0),
-            Chosen::Pair(v) => (self.matrix.diagonal()[self.pair_of(v)], self.problem.duals()[self.pair_of(v)].shift),
-        }
-    }
-
-    fn signed_margin(&self, chosen: Chosen) -> f64 {
+    /// Diagonal entry of the quadratic form, shift included.
+    fn diagonal_of(&self, chosen: Chosen) -> f64 {
         match chosen {
             Chosen::Anchor => 0.0,
-            Chosen::Pair(v) => chosen.sign() * self.margins[v.position],
+            Chosen::Pair(v) => self.matrix.diagonal()[self.pair_of(v)] + self.problem.duals()[self.pair_of(v)].shift,
         }
     }
 
@@ -457,17 +441,22 @@ impl<'a, M: PairMatrix> Search<'a, M> {
         }
     }
 
-    /// The gap as far as it is known between certificates.
-    fn estimated_gap(&mut self) -> f64 {
-        for (p, &k) in self.matrix.order().iter().enumerate() {
-            self.all_margins[k as usize] = self.margins[p];
-        }
+    /// The absolute gap, taking it that the pairs set aside are where they want to be.
+    fn estimated_gap(&self) -> f64 {
+        let middle = 0.5 * (self.offer + self.demand);
         let beta = match self.problem.anchor() {
+            Anchor::None => middle,
             Anchor::Zero => 0.0,
-            Anchor::None => 0.5 * (self.offer + self.demand),
-            Anchor::AtMostMinusOne => (0.5 * (self.offer + self.demand)).min(-1.0),
+            Anchor::AtMostMinusOne => middle.min(-1.0),
         };
-        self.half_norm + self.problem.losses(&self.all_margins, beta) - self.dual
+        let anchor = match self.problem.anchor() {
+            Anchor::AtMostMinusOne => -self.state.anchor * (1.0 + beta),
+            _ => 0.0,
+        };
+        let residual = |(&k, &z): (&u32, &f64)| {
+            self.problem.residual(k as usize, self.state.duals[k as usize], z, beta)
+        };
+        anchor + self.matrix.order().iter().zip(&self.margins).map(residual).sum::<f64>()
     }
 
     /// Sets aside the pairs whose variables are at bounds and want to stay there.
