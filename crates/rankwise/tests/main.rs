@@ -1,3 +1,5 @@
-//! All integration tests in one binary.
+//! The integration tests, one binary.
+#![allow(clippy::unwrap_used, reason = "clippy.toml exempts test functions, not the helpers beside them")]
 
+mod formats;
 mod oracle;

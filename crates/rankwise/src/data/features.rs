@@ -17,13 +17,23 @@ pub enum Precision {
     F64,
 }
 
+/// Numbers in the precision they are stored in.
 #[derive(Debug, Clone)]
-enum Values {
+pub(crate) enum Values {
+    /// Single precision.
     F32(Vec<f32>),
+    /// Double precision.
     F64(Vec<f64>),
 }
 
 impl Values {
+    fn len(&self) -> usize {
+        match self {
+            Values::F32(v) => v.len(),
+            Values::F64(v) => v.len(),
+        }
+    }
+
     fn get(&self, at: usize) -> f64 {
         match self {
             Values::F32(v) => f64::from(v[at]),
@@ -93,6 +103,19 @@ impl Features {
 
     /// Compressed sparse rows: row `i` holds `columns[starts[i]..starts[i+1]]`, ascending, and their values.
     pub fn sparse(n_cols: usize, starts: Vec<usize>, columns: Vec<u32>, values: Vec<f64>) -> Result<Self> {
+        Self::sparse_stored(n_cols, starts, columns, Values::F64(values))
+    }
+
+    /// Dense rows that stay in the precision they come in.
+    pub(crate) fn dense_stored(n_cols: usize, values: Values) -> Result<Self> {
+        match values {
+            Values::F32(values) => Self::dense_f32(n_cols, values),
+            Values::F64(values) => Self::dense(n_cols, values, Precision::F64),
+        }
+    }
+
+    /// [`Features::sparse`] in the precision the values come in.
+    pub(crate) fn sparse_stored(n_cols: usize, starts: Vec<usize>, columns: Vec<u32>, values: Values) -> Result<Self> {
         let shape = |what: String| Err(Error::parameter("features", what, "compressed sparse rows"));
         if starts.first() != Some(&0) || starts.last() != Some(&values.len()) || columns.len() != values.len() {
             return shape("row starts that do not span the values".into());
@@ -105,9 +128,9 @@ impl Features {
                 return shape(format!("row {row} with columns that do not ascend below {n_cols}"));
             }
         }
-        check_finite(values.iter().copied(), usize::MAX)?;
+        check_finite((0..values.len()).map(|at| values.get(at)), usize::MAX)?;
         let n_rows = starts.len() - 1;
-        Ok(Features { n_rows, n_cols, values: Values::F64(values), layout: Layout::Sparse { starts, columns } })
+        Ok(Features { n_rows, n_cols, values, layout: Layout::Sparse { starts, columns } })
     }
 
     /// One indicator feature per item: the features of items that have none.
@@ -151,9 +174,19 @@ impl Features {
 
     /// How many numbers are stored.
     pub fn n_stored(&self) -> usize {
-        match &self.values {
-            Values::F32(v) => v.len(),
-            Values::F64(v) => v.len(),
+        self.values.len()
+    }
+
+    /// The numbers as they are stored: all of a dense matrix, those of [`Features::sparse_rows`] of a sparse one.
+    pub(crate) fn values(&self) -> &Values {
+        &self.values
+    }
+
+    /// Row starts and columns of compressed sparse rows; `None` for a dense matrix.
+    pub(crate) fn sparse_rows(&self) -> Option<(&[usize], &[u32])> {
+        match &self.layout {
+            Layout::Dense => None,
+            Layout::Sparse { starts, columns } => Some((starts, columns)),
         }
     }
 

@@ -10,6 +10,7 @@ mod scale;
 pub mod simulate;
 
 pub use comparison::{Comparisons, Outcome, Pair, PairSet};
+pub(crate) use features::Values;
 pub use features::{Features, Precision};
 pub use folds::cross_fit_folds;
 pub use items::Items;

@@ -124,6 +124,27 @@ impl KernelFunction {
         }
     }
 
+    /// Checks the numbers, for a kernel that comes from elsewhere than [`Kernel::resolve`].
+    pub(crate) fn check(&self) -> Result<()> {
+        let (gamma, coef0, degree) = match *self {
+            KernelFunction::Linear => (1.0, 0.0, 1),
+            KernelFunction::Poly { gamma, coef0, degree } => (gamma, coef0, degree),
+            KernelFunction::Rbf { gamma } => (gamma, 0.0, 1),
+            KernelFunction::Sigmoid { gamma, coef0 } => (gamma, coef0, 1),
+        };
+        if !(gamma > 0.0 && gamma.is_finite()) {
+            return Err(Error::parameter("gamma", gamma, "a finite number above 0"));
+        }
+        if !coef0.is_finite() {
+            return Err(Error::parameter("coef0", coef0, "a finite number"));
+        }
+        // Powers take an i32: a larger degree would turn into a negative one.
+        if !(1..=i32::MAX as u32).contains(&degree) {
+            return Err(Error::parameter("degree", degree, format!("1 to {}", i32::MAX)));
+        }
+        Ok(())
+    }
+
     /// One value, straight from the definition.
     pub fn value(&self, a: &[f64], b: &[f64]) -> f64 {
         let dot = || a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();

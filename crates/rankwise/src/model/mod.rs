@@ -1,5 +1,7 @@
 //! Fitted things: how they score and compare, and what is known of their training.
 
+mod check;
+mod number;
 mod scorer;
 mod training;
 

@@ -26,6 +26,16 @@ pub enum ScoreFunction {
     },
 }
 
+impl ScoreFunction {
+    /// The kernel of the ranking function; a weight per feature is the linear one.
+    pub fn kernel(&self) -> KernelFunction {
+        match self {
+            ScoreFunction::Linear { .. } => KernelFunction::Linear,
+            ScoreFunction::Kernel { kernel, .. } => *kernel,
+        }
+    }
+}
+
 /// A ranking function with what it needs to read an item.
 #[derive(Debug, Clone)]
 pub struct Scorer {

@@ -70,8 +70,10 @@ pub enum Balance {
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TieShare {
     /// What was judged.
+    #[serde(with = "super::number")]
     pub observed: f64,
     /// What the model predicts.
+    #[serde(with = "super::number")]
     pub predicted: f64,
 }
 
@@ -85,8 +87,10 @@ pub struct Training {
     /// The kernel, γ resolved.
     pub kernel: KernelFunction,
     /// C, which multiplies the sum of weighted losses.
+    #[serde(with = "super::number")]
     pub c: f64,
     /// The relative duality gap asked for.
+    #[serde(with = "super::number")]
     pub tol: f64,
     /// The seed.
     pub seed: u64,
@@ -95,6 +99,7 @@ pub struct Training {
     /// Whether β was capped.
     pub tie_region: TieRegion,
     /// What the ties' weights were multiplied with.
+    #[serde(with = "super::number")]
     pub tie_weight: f64,
     /// How outcomes were balanced.
     pub balance: Balance,
@@ -111,8 +116,10 @@ pub struct Training {
     /// Of these, ties.
     pub ties: usize,
     /// The primal value at the model.
+    #[serde(with = "super::number")]
     pub objective: f64,
     /// (primal − dual)/max(primal, 1e-12).
+    #[serde(with = "super::number")]
     pub gap: f64,
     /// What the gap is.
     pub certificate: String,

@@ -1,0 +1,61 @@
+//! What must hold of a model before it is saved or, read from a file, before it may score.
+
+use super::{Model, ScoreFunction};
+
+impl Model {
+    /// Says what contradicts itself or is not a number, if anything does.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if !(self.threshold >= 0.0 && self.threshold.is_finite()) {
+            return Err(format!("the threshold is {}, expected a finite number of at least 0", self.threshold));
+        }
+        if let Some(beta) = self.beta.filter(|beta| !beta.is_finite()) {
+            return Err(format!("beta is {beta}, expected a finite number"));
+        }
+        let scorer = &self.scorer;
+        let n = scorer.n_features;
+        match &scorer.feature_names {
+            Some(names) => has_length("feature names", names.len(), "features", n)?,
+            None if scorer.are_indicators => {
+                return Err("the features are indicators of items, but the items have no names".into());
+            }
+            None => {}
+        }
+        if let Some(scaler) = &scorer.scaler {
+            has_length("scaler shifts", scaler.shift.len(), "features", n)?;
+            has_length("scaler divisors", scaler.divisor.len(), "features", n)?;
+            are_finite("scaler shift", &scaler.shift)?;
+            are_finite("scaler divisor", &scaler.divisor)?;
+            if let Some(bad) = scaler.divisor.iter().find(|d| **d <= 0.0) {
+                return Err(format!("a scaler divisor is {bad}, expected numbers above 0"));
+            }
+        }
+        match &scorer.function {
+            ScoreFunction::Linear { weights } => {
+                has_length("weights", weights.len(), "features", n)?;
+                are_finite("weight", weights)?;
+            }
+            ScoreFunction::Kernel { kernel, support, coefficients } => {
+                kernel.check().map_err(|error| format!("{} kernel: {error}", kernel.name()))?;
+                has_length("columns of support items", support.n_cols(), "features", n)?;
+                has_length("coefficients", coefficients.len(), "support items", support.n_rows())?;
+                are_finite("coefficient", coefficients)?;
+            }
+        }
+        let (scores_with, trained_with) = (scorer.function.kernel(), self.training.kernel);
+        if scores_with != trained_with {
+            return Err(format!("the model scores with {scores_with:?}, but was trained with {trained_with:?}"));
+        }
+        Ok(())
+    }
+}
+
+fn has_length(what: &str, found: usize, per: &str, expected: usize) -> Result<(), String> {
+    if found == expected { Ok(()) } else { Err(format!("{found} {what} for {expected} {per}")) }
+}
+
+fn are_finite(what: &str, values: &[f64]) -> Result<(), String> {
+    match values.iter().position(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(at) => Err(format!("{what} {} is {}, expected a finite number", at + 1, values[at])),
+    }
+}

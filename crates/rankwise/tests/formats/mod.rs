@@ -1,0 +1,4 @@
+//! Files: what is read and written.
+
+mod model_file;
+mod output;
