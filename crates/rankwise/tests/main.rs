@@ -1,0 +1,4 @@
+//! The integration tests, one binary.
+#![allow(clippy::unwrap_used, reason = "clippy.toml exempts test functions, not the helpers beside them")]
+
+mod formats;
