@@ -181,6 +181,11 @@ fn precision_is_that_asked_for() {
     assert_eq!(read_pairs(&wanted).unwrap().set.items.n_items(), 2);
     wanted.precision = Precision::F32;
     assert_eq!(read_pairs(&wanted).unwrap().set.items.n_items(), 1, "equal in f32 is equal");
+    // The years need f64, so that the sides are stored in it too, and differ.
+    wanted.pairs = folder.write("q.csv", "left,right,left.x,right.x\na,b,0.1,7\na,b,0.1000000001,7\n");
+    wanted.items = Some(folder.write("items.csv", "id,year\na,2001\nb,2002\n"));
+    wanted.precision = Precision::Auto;
+    assert_eq!(read_pairs(&wanted).unwrap().set.items.n_items(), 3);
 }
 
 #[test]

@@ -112,6 +112,9 @@ fn unclosed_quotes() {
     text += "x,\"y\n";
     text += &"some item,other item\n".repeat(20_000);
     says(pairs(text), &["pairs.csv, line 20002, column 2 (right)", "never closed"]);
+    // The buffer ends in the middle of a line, before the quote.
+    let text = "left,right\n".to_string() + &"a,b\n".repeat(1000) + &"x".repeat(500_000) + ",\"y\n";
+    says(pairs(text), &["pairs.csv, line 1002, column 2 (right)", "never closed"]);
     // A quote inside a field is a letter like any other.
     assert_eq!(ids(&pairs("left,right\n5\" disk,b\n").unwrap()), ["5\" disk", "b"]);
 }
