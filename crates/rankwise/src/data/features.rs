@@ -58,7 +58,10 @@ impl Values {
 enum Layout {
     Dense,
     /// `starts` has one entry per row and one more; `columns` ascend within a row.
-    Sparse { starts: Vec<usize>, columns: Vec<u32> },
+    Sparse {
+        starts: Vec<usize>,
+        columns: Vec<u32>,
+    },
 }
 
 /// A matrix of features, one row per item.
@@ -289,12 +292,7 @@ impl Features {
             (&self.layout, &other.layout, &self.values, &other.values)
         {
             let values = Values::F32(a.iter().chain(b).copied().collect());
-            return Features {
-                n_rows: self.n_rows + other.n_rows,
-                n_cols: self.n_cols,
-                values,
-                layout: Layout::Dense,
-            };
+            return Features { n_rows: self.n_rows + other.n_rows, n_cols: self.n_cols, values, layout: Layout::Dense };
         }
         let sparse = self.is_sparse() && other.is_sparse();
         let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
@@ -320,18 +318,25 @@ impl Features {
     /// The distinct rows in order of first appearance, and for every row the number of its distinct one.
     /// −0 and 0 are the same number. O(stored numbers).
     pub fn unique_rows(&self) -> (Self, Vec<u32>) {
-        let mut by_hash: HashMap<u64, Vec<u32>> = HashMap::new();
+        // The last distinct row of each hash, and for each distinct row the one before it with the same hash.
+        let mut last_of_hash: HashMap<u64, u32> = HashMap::with_capacity(self.n_rows);
+        let mut before: Vec<Option<u32>> = Vec::new();
         let mut kept: Vec<usize> = Vec::new();
         let mut numbers = Vec::with_capacity(self.n_rows);
         for row in 0..self.n_rows {
-            let same_hash = by_hash.entry(self.hash_row(row)).or_default();
-            let number = same_hash.iter().copied().find(|&n| self.rows_equal(kept[n as usize], row));
-            numbers.push(number.unwrap_or_else(|| {
-                let number = kept.len() as u32;
-                same_hash.push(number);
-                kept.push(row);
-                number
-            }));
+            let new = kept.len() as u32;
+            let hash = self.hash_row(row);
+            let last = last_of_hash.get(&hash).copied();
+            let mut same_hash = std::iter::successors(last, |&n| before[n as usize]);
+            numbers.push(match same_hash.find(|&n| self.rows_equal(kept[n as usize], row)) {
+                Some(number) => number,
+                None => {
+                    last_of_hash.insert(hash, new);
+                    before.push(last);
+                    kept.push(row);
+                    new
+                }
+            });
         }
         if kept.len() == self.n_rows { (self.clone(), numbers) } else { (self.select_rows(&kept), numbers) }
     }
@@ -379,7 +384,7 @@ fn check_finite(mut values: impl Iterator<Item = f64>, n_cols: usize) -> Result<
     }
 }
 
-/// The contract's rule: f32 is good enough when no column's magnitude exceeds its spread a thousandfold. Constant
+/// f32 is good enough when no column's magnitude exceeds its spread a thousandfold. Constant
 /// columns carry no information and do not count.
 fn fits_f32(n_cols: usize, values: &[f64]) -> bool {
     let mut low = vec![f64::INFINITY; n_cols];
@@ -393,7 +398,6 @@ fn fits_f32(n_cols: usize, values: &[f64]) -> bool {
     low.iter().zip(&high).all(|(&low, &high)| {
         let magnitude = low.abs().max(high.abs());
         let spread = high - low;
-        magnitude == 0.0
-            || ((1e-30..1e30).contains(&magnitude) && (spread == 0.0 || magnitude <= 1000.0 * spread))
+        magnitude == 0.0 || ((1e-30..1e30).contains(&magnitude) && (spread == 0.0 || magnitude <= 1000.0 * spread))
     })
 }

@@ -30,8 +30,5 @@ pub fn cross_fit_folds(data: &Comparisons, n_folds: usize, seed: u64) -> Vec<u32
     let mut distinct = cells.clone();
     distinct.sort_unstable();
     distinct.dedup();
-    cells
-        .iter()
-        .map(|cell| distinct.binary_search(cell).map_or(0, |position| (position % n_folds) as u32))
-        .collect()
+    cells.iter().map(|cell| distinct.binary_search(cell).map_or(0, |position| (position % n_folds) as u32)).collect()
 }

@@ -9,9 +9,7 @@ use crate::data::{Comparisons, Features, Outcome, Scale, Scaler, cross_fit_folds
 use crate::error::{Error, Result};
 use crate::kernel::{ItemBlocks, Kernel, KernelFunction};
 use crate::loss::Loss;
-use crate::model::{
-    Balance, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieRegion, TieShare, Training,
-};
+use crate::model::{Balance, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieRegion, TieShare, Training};
 use crate::problem::threshold::best_threshold;
 use crate::problem::{PairProblem, PairRows, Task};
 use crate::progress::{Stop, Watch};
@@ -270,7 +268,10 @@ impl PairMachine {
             outcome = Some(smo::solve(&problem, &mut matrix, &mut state, limits));
         }
         let Some(outcome) = outcome else {
-            return Err(Error::Numeric { problem: "no solver could start".into(), remedy: "scale the features".into() });
+            return Err(Error::Numeric {
+                problem: "no solver could start".into(),
+                remedy: "scale the features".into(),
+            });
         };
         let certificate = outcome.certificate;
         if !certificate.primal.is_finite() || !certificate.dual.is_finite() {

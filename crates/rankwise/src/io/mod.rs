@@ -1,8 +1,50 @@
-//! Files: tables of pairs and items, model files.
+//! Files: tables of pairs and of items, model files.
+//!
+//! `bytes → decompress → text (line ends, quotes) → table (header, rows, cells) → pairs | items`
 
+mod decompress;
+mod items;
 mod model_file;
 mod output;
+mod pairs;
+mod source;
+mod table;
 mod tensor_file;
+mod text;
+mod write;
 
+pub use items::{ItemTable, read_items};
 pub use model_file::{model_from_bytes, model_to_bytes, read_model, write_model};
 pub use output::write_atomically;
+pub use pairs::{PairFiles, PairTable, read_pairs};
+pub use source::{Format, Source};
+pub use write::write_pairs;
+
+/// Which columns hold what, where they are not called by their usual names, and which to leave out. Names that no
+/// file has are errors.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Columns {
+    /// The item ids of an item table; usually `id`.
+    pub id: Option<String>,
+    /// The weights; usually `weight`.
+    pub weight: Option<String>,
+    /// The groups; usually `group` in pair tables and `qid` in item tables.
+    pub group: Option<String>,
+    /// What is to be learnt; usually `outcome` (or `winner`) in pair tables and `label` in item tables.
+    pub label: Option<String>,
+    /// Columns to leave out.
+    pub drop: Vec<String>,
+}
+
+impl Columns {
+    fn is_dropped(&self, name: &str) -> bool {
+        self.drop.iter().any(|dropped| dropped == name)
+    }
+
+    /// The names given, each with the option that gives it.
+    fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let named = [("id", &self.id), ("weight", &self.weight), ("group", &self.group), ("label", &self.label)];
+        let named = named.into_iter().filter_map(|(option, name)| Some((option, name.as_deref()?)));
+        named.chain(self.drop.iter().map(|name| ("drop", name.as_str())))
+    }
+}

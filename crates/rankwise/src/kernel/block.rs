@@ -204,7 +204,10 @@ pub(crate) struct ItemBlocks<T> {
 enum Store<T> {
     Dense(Packed<T>),
     /// Sparse rows stay sparse and are computed in f64.
-    Sparse { features: Features, norms: Vec<f64> },
+    Sparse {
+        features: Features,
+        norms: Vec<f64>,
+    },
 }
 
 impl<T: Real> ItemBlocks<T> {
@@ -231,7 +234,10 @@ impl<T: Real> ItemBlocks<T> {
         match (0..n).find(|&i| !(blocks.norm(i) < 1e36) || !(blocks.self_value(i).abs() < 1e36)) {
             Some(item) if T::from_f64(1e200).to_f64().is_infinite() || !blocks.self_value(item).is_finite() => {
                 Err(Error::Numeric {
-                    problem: format!("the {} kernel of item {item} with itself leaves the range of numbers", kernel.name()),
+                    problem: format!(
+                        "the {} kernel of item {item} with itself leaves the range of numbers",
+                        kernel.name()
+                    ),
                     remedy: "scale the features (--scale standard) or use a smaller gamma or degree".into(),
                 })
             }
@@ -364,9 +370,8 @@ impl<T: Real> ItemBlocks<T> {
                 let mut dense = vec![0.0; targets.n_cols()];
                 targets.copy_row(row, &mut dense);
                 let norm: f64 = dense.iter().map(|v| v * v).sum();
-                let value = |s: u32| {
-                    of_dot(&self.kernel, features.dot_row(s as usize, &dense), norm + norms[s as usize])
-                };
+                let value =
+                    |s: u32| of_dot(&self.kernel, features.dot_row(s as usize, &dense), norm + norms[s as usize]);
                 terms.iter().map(|&(s, c)| c * value(s)).sum()
             })
             .collect()

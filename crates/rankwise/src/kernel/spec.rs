@@ -71,9 +71,7 @@ impl Kernel {
                 KernelFunction::Poly { gamma: width(gamma)?, coef0: offset(coef0)?, degree }
             }
             Kernel::Rbf { gamma } => KernelFunction::Rbf { gamma: width(gamma)? },
-            Kernel::Sigmoid { gamma, coef0 } => {
-                KernelFunction::Sigmoid { gamma: width(gamma)?, coef0: offset(coef0)? }
-            }
+            Kernel::Sigmoid { gamma, coef0 } => KernelFunction::Sigmoid { gamma: width(gamma)?, coef0: offset(coef0)? },
         })
     }
 }

@@ -155,8 +155,7 @@ impl<'a> Judged<'a> {
     pub fn auc(&self) -> Option<f64> {
         let roc = self.roc()?;
         let area = |w: &[RocPoint]| {
-            (w[1].false_positive_rate - w[0].false_positive_rate)
-                * (w[0].true_positive_rate + w[1].true_positive_rate)
+            (w[1].false_positive_rate - w[0].false_positive_rate) * (w[0].true_positive_rate + w[1].true_positive_rate)
                 / 2.0
         };
         Some(roc.windows(2).map(area).sum())
@@ -173,8 +172,7 @@ impl<'a> Judged<'a> {
         let mut order = argsort(&size);
         order.reverse();
         let (mut false_positive, mut true_positive) = (0.0, 0.0);
-        let mut points =
-            vec![RocPoint { threshold: f64::INFINITY, false_positive_rate: 0.0, true_positive_rate: 0.0 }];
+        let mut points = vec![RocPoint { threshold: f64::INFINITY, false_positive_rate: 0.0, true_positive_rate: 0.0 }];
         // After a run of equal sizes, the threshold lies just below them: they are no longer ties.
         for_each_tie_run(&size, &order, |run| {
             for &k in run {

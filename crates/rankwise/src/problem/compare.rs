@@ -224,8 +224,7 @@ impl MirroredQp for PairProblem {
 
     fn certify(&self, duals: &[[f64; 2]], anchor: f64) -> Certificate {
         let scores = self.exact.scores(&self.item_coefficients(duals));
-        let margins: Vec<f64> =
-            self.pairs.iter().map(|p| scores[p.right as usize] - scores[p.left as usize]).collect();
+        let margins: Vec<f64> = self.pairs.iter().map(|p| scores[p.right as usize] - scores[p.left as usize]).collect();
         let (mut norm, mut linear, mut shifted) = (0.0, 0.0, 0.0);
         for (k, a) in duals.iter().enumerate() {
             norm += self.coefficient(duals, k) * margins[k];
@@ -257,7 +256,11 @@ enum ExactScores {
 impl ExactScores {
     fn new(kernel: KernelFunction, items: &Features) -> Result<Self> {
         let blocks = ItemBlocks::new(kernel, items)?; // checks the range of numbers
-        Ok(if kernel == KernelFunction::Linear { ExactScores::Linear(items.clone()) } else { ExactScores::Kernel(blocks) })
+        Ok(if kernel == KernelFunction::Linear {
+            ExactScores::Linear(items.clone())
+        } else {
+            ExactScores::Kernel(blocks)
+        })
     }
 
     fn n_items(&self) -> usize {

@@ -72,9 +72,8 @@ mod tests {
         for case in 0..300 {
             let n = 1 + random.below(30);
             let rounded = case % 2 == 0;
-            let margins: Vec<f64> = (0..n)
-                .map(|_| if rounded { random.below(5) as f64 - 2.0 } else { random.normal() })
-                .collect();
+            let margins: Vec<f64> =
+                (0..n).map(|_| if rounded { random.below(5) as f64 - 2.0 } else { random.normal() }).collect();
             let outcomes: Vec<Outcome> = (0..n).map(|_| Outcome::ALL[random.below(3)]).collect();
             let weights: Vec<f64> = (0..n).map(|_| random.below(4) as f64 * 0.5).collect();
             let tau = best_threshold(&outcomes, &margins, |k| weights[k]);

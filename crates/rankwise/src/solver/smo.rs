@@ -206,7 +206,15 @@ impl<'a, M: PairMatrix> Search<'a, M> {
     fn refresh(&mut self) -> Certificate {
         let certificate = self.problem.certify(&self.state.duals, self.state.anchor);
         self.all_margins.copy_from_slice(&certificate.margins);
-        self.primal = certificate.primal; if std::env::var_os("RWDBG").is_some() { eprintln!("refresh it {} active {} gap {:.3e}", self.state.iterations, self.matrix.order().len(), certificate.gap()); }
+        self.primal = certificate.primal;
+        if std::env::var_os("RWDBG").is_some() {
+            eprintln!(
+                "refresh it {} active {} gap {:.3e}",
+                self.state.iterations,
+                self.matrix.order().len(),
+                certificate.gap()
+            );
+        }
         let n = self.all_margins.len();
         let mut is_active = vec![false; n];
         self.matrix.order().iter().for_each(|&k| is_active[k as usize] = true);
@@ -258,8 +266,7 @@ impl<'a, M: PairMatrix> Search<'a, M> {
         self.margins = order.iter().map(|&k| self.all_margins[k as usize]).collect();
         let levels: Vec<[f64; 4]> = order.iter().map(|&k| self.pair_levels(k as usize)).collect();
         let column = |c: usize| levels.iter().map(|l| l[c]).collect::<Vec<_>>();
-        self.levels =
-            Levels { up: column(0), up_mirror: column(1), down: column(2), down_mirror: column(3) };
+        self.levels = Levels { up: column(0), up_mirror: column(1), down: column(2), down_mirror: column(3) };
     }
 
     fn set_levels(&mut self, position: usize) {
@@ -291,7 +298,7 @@ impl<'a, M: PairMatrix> Search<'a, M> {
     /// Steps until the estimated gap meets the aim (`None`) or a limit does.
     fn run(&mut self, aim: &Aim, limits: Limits<'_>) -> Option<Stop> {
         let n = self.all_margins.len() as u64;
-        let shrink_every = n.clamp(LOOK, 1000);
+        let shrink_every = n.max(LOOK);
         let started_at = self.state.iterations;
         // Beyond this a certificate is due even if the estimate never comes down.
         let patience = started_at + 200 * n + 1_000_000;
@@ -331,7 +338,9 @@ impl<'a, M: PairMatrix> Search<'a, M> {
                 _ => return None, // no violation left in this precision
             };
             let entry = match (first, second) {
-                (Chosen::Pair(v), Chosen::Pair(w)) if v.position == w.position => self.matrix.diagonal()[self.pair_of(v)],
+                (Chosen::Pair(v), Chosen::Pair(w)) if v.position == w.position => {
+                    self.matrix.diagonal()[self.pair_of(v)]
+                }
                 (Chosen::Pair(_), Chosen::Pair(w)) => first_row[w.position].to_f64(),
                 _ => 0.0,
             };
@@ -363,11 +372,8 @@ impl<'a, M: PairMatrix> Search<'a, M> {
                 if limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                     return Some(Stop::TimeLimit);
                 }
-                let progress = Progress {
-                    iterations: self.state.iterations,
-                    gap: gap / self.primal.max(1e-12),
-                    tol: limits.tol,
-                };
+                let progress =
+                    Progress { iterations: self.state.iterations, gap: gap / self.primal.max(1e-12), tol: limits.tol };
                 if !limits.watch.on_progress(progress) {
                     return Some(Stop::Interrupted);
                 }
@@ -453,9 +459,8 @@ impl<'a, M: PairMatrix> Search<'a, M> {
             Anchor::AtMostMinusOne => -self.state.anchor * (1.0 + beta),
             _ => 0.0,
         };
-        let residual = |(&k, &z): (&u32, &f64)| {
-            self.problem.residual(k as usize, self.state.duals[k as usize], z, beta)
-        };
+        let residual =
+            |(&k, &z): (&u32, &f64)| self.problem.residual(k as usize, self.state.duals[k as usize], z, beta);
         anchor + self.matrix.order().iter().zip(&self.margins).map(residual).sum::<f64>()
     }
 

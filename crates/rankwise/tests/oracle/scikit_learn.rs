@@ -32,10 +32,11 @@ pub(crate) fn problems() -> Vec<Problem> {
         .map(|p| {
             let rows: Vec<Vec<f64>> = p["items"].as_array().unwrap().iter().map(numbers).collect();
             let items = Features::dense(rows[0].len(), rows.concat(), Precision::Auto).unwrap();
-            let pairs = p["pairs"].as_array().unwrap().iter().map(|pair| Pair {
-                left: pair[0].as_u64().unwrap() as u32,
-                right: pair[1].as_u64().unwrap() as u32,
-            });
+            let pairs = p["pairs"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|pair| Pair { left: pair[0].as_u64().unwrap() as u32, right: pair[1].as_u64().unwrap() as u32 });
             let set = PairSet::new(Items::new(items, None, None).unwrap(), pairs.collect()).unwrap();
             let outcomes = numbers(&p["outcomes"]).iter().map(|&o| Outcome::of_margin(o, 0.5)).collect();
             let weights = (!p["weights"].is_null()).then(|| numbers(&p["weights"]));

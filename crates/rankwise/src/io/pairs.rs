@@ -1,0 +1,380 @@
+//! Pair tables: one row per comparison, with the items' ids, their features, or both.
+
+use std::collections::HashMap;
+
+use super::items::{Catalogue, check_given, clash};
+use super::table::{Header, Table, drop_hint};
+use super::{Columns, Source};
+use crate::data::{Comparisons, Features, Items, Outcome, Pair, PairSet, Precision};
+use crate::error::{Error, Place, Result};
+
+/// Items are numbered in u32, and every pair may bring two of them.
+const MAX_PAIRS: usize = (u32::MAX / 2) as usize;
+
+/// Where pairs are, and how to read them.
+#[derive(Debug, Clone)]
+pub struct PairFiles {
+    /// The pairs.
+    pub pairs: Source,
+    /// The features of the items, by id.
+    pub items: Option<Source>,
+    /// Names of columns, for both files.
+    pub columns: Columns,
+    /// How features are stored.
+    pub precision: Precision,
+}
+
+/// A table of pairs.
+#[derive(Debug, Clone)]
+pub struct PairTable {
+    /// The pairs and the items they name.
+    pub set: PairSet,
+    /// One outcome per pair, where the file has them.
+    pub outcomes: Option<Vec<Outcome>>,
+    /// One weight per pair, where the file has them.
+    pub weights: Option<Vec<f64>>,
+    /// One group number per pair, in order of first appearance, where the file has groups.
+    pub groups: Option<Vec<u32>>,
+    /// The pairs' file as the user named it.
+    pub source: String,
+}
+
+impl PairTable {
+    /// The pairs with what was judged; an error when the file has no outcomes.
+    pub fn into_comparisons(self) -> Result<Comparisons> {
+        let Some(outcomes) = self.outcomes else {
+            return Err(Error::data(
+                Place::file(self.source),
+                "no column outcome (or winner), which says how each pair was judged",
+                "add it, with the words left, tie and right",
+            ));
+        };
+        Comparisons::new(self.set, outcomes, self.weights, self.groups)
+    }
+}
+
+/// Reads a table of pairs, and the items it names from another table where one is given.
+///
+/// Columns: `left`, `right` (item ids), `outcome` (or `winner`), `weight`, `group`, `left.NAME` and `right.NAME`
+/// (features of the two sides); `time` and `pair.NAME` are read over. The features of a side are those of its item,
+/// then the side's own; without any, every item gets an indicator feature. Items are numbered in order of first
+/// appearance, left before right, and equal ones (the same id and the same features) are stored once.
+pub fn read_pairs(files: &PairFiles) -> Result<PairTable> {
+    let columns = &files.columns;
+    if let (Source::Stdin(_), Some(Source::Stdin(_))) = (&files.pairs, &files.items) {
+        return Err(Error::Unsupported {
+            problem: "pairs and items cannot both come from standard input".into(),
+            remedy: "put one of them into a file".into(),
+        });
+    }
+    let mut table = Table::open(&files.pairs)?;
+    let item_table = files.items.as_ref().map(Table::open).transpose()?;
+    let headers: Vec<&Header> = [Some(&table), item_table.as_ref()].into_iter().flatten().map(|t| &t.header).collect();
+    check_given(columns, &headers)?;
+    let layout = Layout::find(&table.header, columns, item_table.is_some())?;
+    let catalogue = item_table.map(|items| Catalogue::read(items, columns)).transpose()?;
+    if let Some(catalogue) = &catalogue {
+        layout.check_features(&table.header, catalogue)?;
+    }
+    let mut rows = PairRows::new(&layout);
+    while table.next_row()? {
+        rows.add(&table, &layout, catalogue.as_ref())?;
+    }
+    let PairRows { sides, outcomes, weights, groups, .. } = rows;
+    let feature_names = layout.sides.into_iter().map(|side| side.feature).collect();
+    let set = sides.into_set(feature_names, catalogue.as_ref(), files.precision)?;
+    Ok(PairTable { set, outcomes, weights, groups, source: table.header.source })
+}
+
+/// The two columns of a feature that belongs to the sides.
+struct SideFeature {
+    feature: String,
+    left: usize,
+    right: usize,
+}
+
+/// What is in which column.
+struct Layout {
+    ids: Option<[usize; 2]>,
+    outcome: Option<usize>,
+    weight: Option<usize>,
+    group: Option<usize>,
+    sides: Vec<SideFeature>,
+}
+
+impl Layout {
+    fn find(header: &Header, columns: &Columns, has_items: bool) -> Result<Self> {
+        let find_usual = |name: &str| header.find(name, columns);
+        let ids = match (find_usual("left"), find_usual("right")) {
+            (Some(left), Some(right)) => Some([left, right]),
+            (None, None) => None,
+            (Some(lone), None) => return Err(lone_column(header, lone, "right")),
+            (None, Some(lone)) => return Err(lone_column(header, lone, "left")),
+        };
+        let outcome = match &columns.label {
+            Some(name) if find_usual(name).is_some() => find_usual(name),
+            _ => match (find_usual("outcome"), find_usual("winner")) {
+                (Some(_), Some(winner)) => {
+                    return Err(Error::data(
+                        header.place_of(winner),
+                        "the columns outcome and winner mean the same, expected one of them",
+                        "leave one out with --drop winner or --drop outcome",
+                    ));
+                }
+                (outcome, winner) => outcome.or(winner),
+            },
+        };
+        // A name that this table lacks is meant for the table of items.
+        let find_given = |given: &Option<String>, usual| given.as_deref().and_then(find_usual).or(find_usual(usual));
+        let weight = find_given(&columns.weight, "weight");
+        let group = find_given(&columns.group, "group");
+        let sides = find_sides(header, columns)?;
+        let missing = match (ids, has_items) {
+            (None, true) => Some("no columns left and right with the ids of the items"),
+            (None, false) if sides.is_empty() => {
+                Some("neither columns left and right with item ids nor columns left.NAME and right.NAME with features")
+            }
+            _ => None,
+        };
+        if let Some(missing) = missing {
+            let problem = format!("{missing}; columns: {}", header.listing());
+            return Err(Error::data(header.place(), problem, "rename the columns of the file, or add them"));
+        }
+        let layout = Layout { ids, outcome, weight, group, sides };
+        layout.check_all_known(header, columns)?;
+        Ok(layout)
+    }
+
+    /// A column that means nothing may be a feature with a wrong name: say so instead of reading over it.
+    fn check_all_known(&self, header: &Header, columns: &Columns) -> Result<()> {
+        let sides = self.sides.iter().flat_map(|side| [side.left, side.right]);
+        let roles = [self.outcome, self.weight, self.group].into_iter().flatten();
+        let known: Vec<usize> = self.ids.into_iter().flatten().chain(roles).chain(sides).collect();
+        let is_read_over = |name: &str| {
+            columns.is_dropped(name) || name == "time" || name.strip_prefix("pair.").is_some_and(|n| !n.is_empty())
+        };
+        let unknown = (0..header.names.len()).find(|at| !known.contains(at) && !is_read_over(&header.names[*at]));
+        match unknown {
+            None => Ok(()),
+            Some(column) => Err(Error::data(
+                header.place_of(column),
+                "not a column of a pair table: known are left, right, outcome (or winner), weight, group, time, \
+                 left.NAME with right.NAME, and pair.NAME",
+                format!("rename it, or leave it out with {}", drop_hint(&header.names[column])),
+            )),
+        }
+    }
+
+    fn check_features(&self, header: &Header, catalogue: &Catalogue) -> Result<()> {
+        if let Some(side) = self.sides.iter().find(|side| catalogue.feature_names.contains(&side.feature)) {
+            return Err(clash(header.place_of(side.left), &side.feature, &catalogue.source));
+        }
+        if self.sides.is_empty() && catalogue.feature_names.is_empty() {
+            return Err(Error::data(
+                Place::file(&catalogue.source),
+                "no feature columns",
+                "add features, or leave --items out to compare the items by their ids alone",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The features of the two sides, in the order of the left ones.
+fn find_sides(header: &Header, columns: &Columns) -> Result<Vec<SideFeature>> {
+    let mut sides = Vec::new();
+    for (column, name) in header.names.iter().enumerate().filter(|(_, name)| !columns.is_dropped(name)) {
+        let (feature, partner) = match (name.strip_prefix("left."), name.strip_prefix("right.")) {
+            (Some(feature), _) if !feature.is_empty() => (feature, format!("right.{feature}")),
+            (_, Some(feature)) if !feature.is_empty() => (feature, format!("left.{feature}")),
+            _ => continue,
+        };
+        match header.find(&partner, columns) {
+            None => return Err(lone_column(header, column, &partner)),
+            Some(right) if name.starts_with("left.") => {
+                sides.push(SideFeature { feature: feature.to_string(), left: column, right });
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(sides)
+}
+
+fn lone_column(header: &Header, column: usize, partner: &str) -> Error {
+    let name = &header.names[column];
+    Error::data(
+        header.place_of(column),
+        format!("column {name} without a column {partner}; columns: {}", header.listing()),
+        format!("add {partner}, or leave {name} out with --drop {name}"),
+    )
+}
+
+/// Texts numbered in order of first appearance.
+#[derive(Default)]
+struct Numbering {
+    numbers: HashMap<String, u32>,
+}
+
+impl Numbering {
+    /// The number of a text, and whether it is new. There are never more texts than sides, which fit in u32.
+    fn number(&mut self, text: &str) -> (u32, bool) {
+        if let Some(&number) = self.numbers.get(text) {
+            return (number, false);
+        }
+        let number = self.numbers.len() as u32;
+        self.numbers.insert(text.to_string(), number);
+        (number, true)
+    }
+
+    fn into_texts(self) -> Vec<String> {
+        let mut texts = vec![String::new(); self.numbers.len()];
+        self.numbers.into_iter().for_each(|(text, number)| texts[number as usize] = text);
+        texts
+    }
+}
+
+/// The two sides of all pairs: left, right, left, right, ….
+#[derive(Default)]
+struct Sides {
+    /// The number of each side's id; empty without ids.
+    ids: Vec<u32>,
+    known_ids: Numbering,
+    /// Where each known id is in the catalogue; empty without one.
+    catalogue_rows: Vec<usize>,
+    /// Each side's own features.
+    values: Vec<f64>,
+}
+
+impl Sides {
+    fn add(
+        &mut self,
+        table: &Table,
+        id_at: Option<usize>,
+        features_at: impl Iterator<Item = usize>,
+        catalogue: Option<&Catalogue>,
+    ) -> Result<()> {
+        if let Some(column) = id_at {
+            let id = table.word(column)?;
+            let (number, is_new) = self.known_ids.number(id);
+            if let (true, Some(catalogue)) = (is_new, catalogue) {
+                let row = catalogue.row(id).ok_or_else(|| {
+                    let problem = format!("item {id:?} is not in {}", catalogue.source);
+                    Error::data(table.place(column), problem, "add it there, or take the pair out of the file")
+                })?;
+                self.catalogue_rows.push(row);
+            }
+            self.ids.push(number);
+        }
+        for column in features_at {
+            self.values.push(table.number(column)?);
+        }
+        Ok(())
+    }
+
+    fn into_set(
+        self,
+        mut own_names: Vec<String>,
+        catalogue: Option<&Catalogue>,
+        precision: Precision,
+    ) -> Result<PairSet> {
+        let Sides { ids: side_ids, known_ids, catalogue_rows, values } = self;
+        let pairs_of = |sides: &[u32]| sides.chunks_exact(2).map(|s| Pair { left: s[0], right: s[1] }).collect();
+        let ids = known_ids.into_texts();
+        if own_names.is_empty() {
+            let items = match catalogue {
+                None => Items::indicators(ids),
+                Some(catalogue) => {
+                    let values = catalogue_rows.iter().flat_map(|&row| catalogue.features(row)).copied().collect();
+                    let names = catalogue.feature_names.clone();
+                    Items::new(Features::dense(names.len(), values, precision)?, Some(names), Some(ids))?
+                }
+            };
+            return PairSet::new(items, pairs_of(&side_ids));
+        }
+        // Whether f32 will do is not known before the catalogue's features stand beside these.
+        let own_precision = if catalogue.is_some() { Precision::F64 } else { precision };
+        let (own, numbers) = Features::dense(own_names.len(), values, own_precision)?.unique_rows();
+        if side_ids.is_empty() {
+            return PairSet::new(Items::new(own, Some(own_names), None)?, pairs_of(&numbers));
+        }
+        let mut known: HashMap<(u32, u32), u32> = HashMap::new();
+        let mut distinct: Vec<(u32, u32)> = Vec::new();
+        let numbers: Vec<u32> = side_ids
+            .into_iter()
+            .zip(numbers)
+            .map(|item| {
+                *known.entry(item).or_insert_with(|| {
+                    distinct.push(item);
+                    distinct.len() as u32 - 1
+                })
+            })
+            .collect();
+        let item_ids = distinct.iter().map(|&(id, _)| ids[id as usize].clone()).collect();
+        let Some(catalogue) = catalogue else {
+            let rows: Vec<usize> = distinct.iter().map(|&(_, row)| row as usize).collect();
+            let items = Items::new(own.select_rows(&rows), Some(own_names), Some(item_ids))?;
+            return PairSet::new(items, pairs_of(&numbers));
+        };
+        let mut values = Vec::new();
+        for &(id, row) in &distinct {
+            values.extend_from_slice(catalogue.features(catalogue_rows[id as usize]));
+            let start = values.len();
+            values.resize(start + own_names.len(), 0.0);
+            own.copy_row(row as usize, &mut values[start..]);
+        }
+        let mut names = catalogue.feature_names.clone();
+        names.append(&mut own_names);
+        let features = Features::dense(names.len(), values, precision)?;
+        PairSet::new(Items::new(features, Some(names), Some(item_ids))?, pairs_of(&numbers))
+    }
+}
+
+/// The rows read so far.
+struct PairRows {
+    sides: Sides,
+    outcomes: Option<Vec<Outcome>>,
+    weights: Option<Vec<f64>>,
+    groups: Option<Vec<u32>>,
+    known_groups: Numbering,
+}
+
+impl PairRows {
+    fn new(layout: &Layout) -> Self {
+        PairRows {
+            sides: Sides::default(),
+            outcomes: layout.outcome.map(|_| Vec::new()),
+            weights: layout.weight.map(|_| Vec::new()),
+            groups: layout.group.map(|_| Vec::new()),
+            known_groups: Numbering::default(),
+        }
+    }
+
+    fn add(&mut self, table: &Table, layout: &Layout, catalogue: Option<&Catalogue>) -> Result<()> {
+        if table.n_rows() > MAX_PAIRS {
+            let place = Place::line(&table.header.source, table.line());
+            return Err(Error::data(place, format!("more than {MAX_PAIRS} pairs"), "use fewer"));
+        }
+        let [left_id, right_id] = [0, 1].map(|side| layout.ids.map(|ids| ids[side]));
+        self.sides.add(table, left_id, layout.sides.iter().map(|side| side.left), catalogue)?;
+        self.sides.add(table, right_id, layout.sides.iter().map(|side| side.right), catalogue)?;
+        if let (Some(outcomes), Some(column)) = (&mut self.outcomes, layout.outcome) {
+            outcomes.push(outcome(table, column)?);
+        }
+        if let (Some(weights), Some(column)) = (&mut self.weights, layout.weight) {
+            weights.push(table.weight(column)?);
+        }
+        if let (Some(groups), Some(column)) = (&mut self.groups, layout.group) {
+            groups.push(self.known_groups.number(table.word(column)?).0);
+        }
+        Ok(())
+    }
+}
+
+fn outcome(table: &Table, column: usize) -> Result<Outcome> {
+    let word = table.word(column)?;
+    Outcome::parse(word).ok_or_else(|| {
+        let known = Outcome::WORDS.map(|(word, _)| word).join(", ");
+        let problem = format!("found {word:?}, expected an outcome: one of {known}");
+        Error::data(table.place(column), problem, "write left, tie or right, or take the row out of the file")
+    })
+}

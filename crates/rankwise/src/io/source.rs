@@ -1,0 +1,110 @@
+//! Where data come from, and in which format.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::decompress::{self, Compression, Decompressed};
+use crate::error::{Error, Result};
+
+/// How a table separates its columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// By commas.
+    Csv,
+    /// By tabs.
+    Tsv,
+}
+
+impl Format {
+    /// All formats, by the word that names them and is their extension.
+    pub const WORDS: [(&'static str, Format); 2] = [("csv", Format::Csv), ("tsv", Format::Tsv)];
+
+    /// Reads a word of [`Format::WORDS`], in any case.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::WORDS.iter().find(|(known, _)| known.eq_ignore_ascii_case(word)).map(|&(_, format)| format)
+    }
+
+    /// The format of a file by its extension, looking through `.gz`, `.xz` and `.zst`.
+    pub fn of_path(path: &Path) -> Result<Self> {
+        let inner = if Compression::of_path(path).is_some() { path.with_extension("") } else { path.to_path_buf() };
+        let extension = inner.extension().map(|extension| extension.to_string_lossy().into_owned());
+        extension.as_deref().and_then(Format::parse).ok_or_else(|| Error::Unsupported {
+            problem: match &extension {
+                Some(extension) => format!("{}: no format has the extension .{extension}", path.display()),
+                None => format!("{}: no extension to tell the format by", path.display()),
+            },
+            remedy: "known are .csv and .tsv, also with .gz, .xz or .zst after them; \
+                     for a file of another name add --format csv or --format tsv"
+                .into(),
+        })
+    }
+
+    /// The byte between two columns.
+    pub(super) fn delimiter(self) -> u8 {
+        match self {
+            Format::Csv => b',',
+            Format::Tsv => b'\t',
+        }
+    }
+}
+
+/// Where data come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A file, compressed or not.
+    File {
+        /// As the user named it.
+        path: PathBuf,
+        /// What is in it once decompressed.
+        format: Format,
+    },
+    /// Standard input.
+    Stdin(Format),
+}
+
+impl Source {
+    /// Reads what a user typed: `-` is standard input and needs a format; a file has that of its extension unless
+    /// one is given.
+    pub fn parse(path: &str, format: Option<Format>) -> Result<Self> {
+        match (path, format) {
+            ("-", Some(format)) => Ok(Source::Stdin(format)),
+            ("-", None) => Err(Error::Unsupported {
+                problem: "standard input has no extension to tell its format by".into(),
+                remedy: "add --format csv or --format tsv".into(),
+            }),
+            (path, given) => {
+                let path = PathBuf::from(path);
+                let format = given.map_or_else(|| Format::of_path(&path), Ok)?;
+                Ok(Source::File { path, format })
+            }
+        }
+    }
+
+    /// The format of what is read.
+    pub fn format(&self) -> Format {
+        match self {
+            Source::File { format, .. } | Source::Stdin(format) => *format,
+        }
+    }
+
+    /// What to call it in messages.
+    pub fn name(&self) -> String {
+        match self {
+            Source::File { path, .. } => path.display().to_string(),
+            Source::Stdin(_) => "standard input".into(),
+        }
+    }
+
+    /// Opens it; what comes out is decompressed.
+    pub(super) fn open(&self) -> Result<Decompressed> {
+        match self {
+            Source::File { path, .. } => {
+                let file =
+                    File::open(path).map_err(|source| Error::Io { path: path.clone(), action: "open", source })?;
+                decompress::reader(Box::new(file), path)
+            }
+            Source::Stdin(_) => decompress::reader(Box::new(io::stdin().lock()), Path::new("standard input")),
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! A table read row by row: a header of distinct names, rows as long as the header, cells of clean UTF-8. Every error
+//! names file, line and column.
+
+use std::path::PathBuf;
+
+use super::source::Source;
+use super::text::{TextReader, UnclosedQuote};
+use crate::error::{Error, Place, Result};
+
+/// The first line of a table.
+pub(super) struct Header {
+    /// The file as the user named it.
+    pub(super) source: String,
+    /// The names of the columns.
+    pub(super) names: Vec<String>,
+    line: u64,
+}
+
+impl Header {
+    /// Where a column is, unless the user leaves it out.
+    pub(super) fn find(&self, name: &str, columns: &super::Columns) -> Option<usize> {
+        if columns.is_dropped(name) {
+            return None;
+        }
+        self.names.iter().position(|known| known == name)
+    }
+
+    /// The header as a place.
+    pub(super) fn place(&self) -> Place {
+        Place::line(&self.source, self.line)
+    }
+
+    /// The name of a column as a place.
+    pub(super) fn place_of(&self, column: usize) -> Place {
+        self.place().column(column + 1, &self.names[column])
+    }
+
+    /// The columns there are, for messages about one that is not there.
+    pub(super) fn listing(&self) -> String {
+        self.names.join(", ")
+    }
+
+    fn check(&self, format: super::Format) -> Result<()> {
+        if let [only] = self.names.as_slice()
+            && let Some(other) = [';', '\t', ','].into_iter().find(|&separator| only.contains(separator))
+        {
+            let (expected, remedy) = match (format, other) {
+                (super::Format::Csv, '\t') => ("commas", "for tabs name the file .tsv or add --format tsv"),
+                (super::Format::Tsv, ',') => ("tabs", "for commas name the file .csv or add --format csv"),
+                (super::Format::Csv, _) => ("commas", "separate the columns by commas"),
+                (super::Format::Tsv, _) => ("tabs", "separate the columns by tabs"),
+            };
+            return Err(Error::data(
+                self.place_of(0),
+                format!("the header is one column that contains {other:?}, expected columns separated by {expected}"),
+                remedy,
+            ));
+        }
+        for (column, name) in self.names.iter().enumerate() {
+            if name.is_empty() {
+                return Err(Error::data(
+                    self.place_of(column),
+                    "a column without a name",
+                    "name it, or take it out of the file",
+                ));
+            }
+            if let Some(first) = self.names[..column].iter().position(|earlier| earlier == name) {
+                return Err(Error::data(
+                    self.place_of(column),
+                    format!("column {} has the same name", first + 1),
+                    "rename one of them",
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How to leave a column out; the columns of the two sides go together.
+pub(super) fn drop_hint(name: &str) -> String {
+    match name.strip_prefix("left.").or(name.strip_prefix("right.")) {
+        Some(feature) => format!("--drop left.{feature},right.{feature}"),
+        None => format!("--drop {name}"),
+    }
+}
+
+/// A table and its current row.
+pub(super) struct Table {
+    pub(super) header: Header,
+    reader: csv::Reader<TextReader>,
+    record: csv::ByteRecord,
+    path: PathBuf,
+    action: &'static str,
+    n_rows: usize,
+}
+
+impl Table {
+    /// Opens a source and reads its header.
+    pub(super) fn open(source: &Source) -> Result<Self> {
+        let name = source.name();
+        let path = PathBuf::from(&name);
+        let bytes = source.open()?;
+        let action = bytes.action;
+        let text = TextReader::new(bytes.reader, source.format().delimiter()).map_err(|source| Error::Io {
+            path: path.clone(),
+            action,
+            source,
+        })?;
+        let reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(source.format().delimiter())
+            .terminator(csv::Terminator::Any(b'\n'))
+            .buffer_capacity(1 << 16)
+            .from_reader(text);
+        let header = Header { source: name, names: Vec::new(), line: 1 };
+        let mut table = Table { header, reader, record: csv::ByteRecord::new(), path, action, n_rows: 0 };
+        if !table.read_record()? {
+            return Err(Error::data(
+                table.header.place(),
+                "the file is empty, expected a header line",
+                "write the names of the columns into the first line",
+            ));
+        }
+        table.header.line = table.line();
+        let names = (0..table.record.len()).map(|column| Ok(table.text(column)?.to_string())).collect::<Result<_>>()?;
+        table.header.names = names;
+        table.header.check(source.format())?;
+        Ok(table)
+    }
+
+    /// Goes to the next row; false after the last one. A table without rows is an error.
+    pub(super) fn next_row(&mut self) -> Result<bool> {
+        if !self.read_record()? {
+            if self.n_rows > 0 {
+                return Ok(false);
+            }
+            return Err(Error::data(
+                self.header.place(),
+                "a header and no rows below it, expected at least one row",
+                "add the data",
+            ));
+        }
+        self.n_rows += 1;
+        let (found, expected) = (self.record.len(), self.header.names.len());
+        if found != expected {
+            return Err(Error::data(
+                self.place(found.min(expected)),
+                format!("found {found} fields, expected {expected} as in the header"),
+                "give every row one field per column, in quotes where a field contains the separator",
+            ));
+        }
+        Ok(true)
+    }
+
+    /// How many rows were read so far.
+    pub(super) fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// A cell that must not be empty, without the blanks around it.
+    pub(super) fn word(&self, column: usize) -> Result<&str> {
+        let text = self.text(column)?;
+        if text.is_empty() {
+            let remedy = "fill it in, or take the row out of the file";
+            return Err(Error::data(self.place(column), "an empty cell", remedy));
+        }
+        Ok(text)
+    }
+
+    /// A cell that must be a finite number.
+    pub(super) fn number(&self, column: usize) -> Result<f64> {
+        let text = self.text(column)?;
+        match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(number),
+            parsed => Err(self.not_a_number(column, text, parsed.ok())),
+        }
+    }
+
+    /// A cell that must be a finite number of at least 0.
+    pub(super) fn weight(&self, column: usize) -> Result<f64> {
+        let weight = self.number(column)?;
+        if weight < 0.0 {
+            let problem = format!("the weight {weight} is negative, expected a number of at least 0");
+            return Err(Error::data(
+                self.place(column),
+                problem,
+                "weight 0 leaves a row out, weight 2 counts it twice",
+            ));
+        }
+        Ok(weight)
+    }
+
+    /// Where a cell of the current row is.
+    pub(super) fn place(&self, column: usize) -> Place {
+        let name = self.header.names.get(column).map_or("", String::as_str);
+        Place::line(&self.header.source, self.line()).column(column + 1, name)
+    }
+
+    /// The line in which the current row begins. The parser's own position of a row is that of the blank lines before
+    /// it, so it is found from the end: every row ends with one `\n`, and its cells keep theirs.
+    pub(super) fn line(&self) -> u64 {
+        let n_inside = self.record.as_slice().iter().filter(|&&byte| byte == b'\n').count();
+        self.reader.position().line().saturating_sub(1 + n_inside as u64)
+    }
+
+    #[cold]
+    fn not_a_number(&self, column: usize, text: &str, parsed: Option<f64>) -> Error {
+        let problem = match parsed {
+            _ if text.is_empty() => "an empty cell, expected a number".to_string(),
+            Some(_) if text.contains(|c: char| c.is_ascii_digit()) => {
+                format!("{text} is beyond the range of floating point, expected a finite number")
+            }
+            Some(_) => format!("found {text}, expected a finite number"),
+            None => format!("found {text:?}, expected a number"),
+        };
+        let hint = drop_hint(self.header.names.get(column).map_or("", String::as_str));
+        Error::data(self.place(column), problem, format!("correct it, or leave the column out with {hint}"))
+    }
+
+    fn text(&self, column: usize) -> Result<&str> {
+        match std::str::from_utf8(&self.record[column]) {
+            Ok(text) => Ok(text.trim()),
+            Err(_) => Err(self.not_utf8(column)),
+        }
+    }
+
+    fn not_utf8(&self, column: usize) -> Error {
+        Error::data(self.place(column), "bytes that are not UTF-8", "save the file as UTF-8 text")
+    }
+
+    fn read_record(&mut self) -> Result<bool> {
+        match self.reader.read_byte_record(&mut self.record) {
+            Ok(true) => self.check_bytes().map(|()| true),
+            Ok(false) => Ok(false),
+            Err(error) => Err(self.failure(error)),
+        }
+    }
+
+    /// Columns that nobody reads must be text too: a file with broken bytes is not the file it was meant to be.
+    fn check_bytes(&self) -> Result<()> {
+        let bytes = self.record.as_slice();
+        if bytes.is_ascii() && !bytes.contains(&0) {
+            return Ok(());
+        }
+        for (column, cell) in self.record.iter().enumerate() {
+            if cell.contains(&0) {
+                return Err(Error::data(
+                    self.place(column),
+                    "a NUL byte, expected text",
+                    "save the file as UTF-8 text",
+                ));
+            }
+            if std::str::from_utf8(cell).is_err() {
+                return Err(self.not_utf8(column));
+            }
+        }
+        Ok(())
+    }
+
+    fn failure(&self, error: csv::Error) -> Error {
+        let source = match error.into_kind() {
+            csv::ErrorKind::Io(source) => source,
+            other => std::io::Error::other(format!("{other:?}")),
+        };
+        match source.get_ref().and_then(|inner| inner.downcast_ref::<UnclosedQuote>()) {
+            Some(quote) => {
+                let name = self.header.names.get(quote.column - 1).map_or("", String::as_str);
+                Error::data(
+                    Place::line(&self.header.source, quote.line).column(quote.column, name),
+                    "a quote that is never closed, expected a second one",
+                    "close it; a quote inside a quoted field is written twice",
+                )
+            }
+            None => Error::Io { path: self.path.clone(), action: self.action, source },
+        }
+    }
+}

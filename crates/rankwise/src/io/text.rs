@@ -1,0 +1,160 @@
+//! The text of a table on its way to the parser: a byte order mark is taken off, every line end becomes `\n` and the
+//! last line gets one, so that lines can be counted; and quotes are followed, because the parser takes an unclosed one
+//! for the rest of the file without a word.
+
+use std::fmt;
+use std::io::{self, Read};
+
+use super::decompress::peek;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A quote that nothing closes: the line and the column (from 1) where it opens.
+#[derive(Debug)]
+pub(super) struct UnclosedQuote {
+    pub(super) line: u64,
+    pub(super) column: usize,
+}
+
+impl fmt::Display for UnclosedQuote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unclosed quote from line {}, column {}", self.line, self.column)
+    }
+}
+
+impl std::error::Error for UnclosedQuote {}
+
+/// Where in the grammar of a table a byte stands; the parser has the same states.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    FieldStart,
+    Field,
+    Quoted,
+    /// After a quote inside quotes, which closes them unless another one follows.
+    QuoteInQuotes,
+}
+
+pub(super) struct TextReader {
+    source: Box<dyn Read>,
+    delimiter: u8,
+    state: State,
+    line: u64,
+    column: usize,
+    opened: UnclosedQuote,
+    /// The last byte was `\r` outside quotes, passed on as `\n`: a `\n` after it belongs to it.
+    is_after_return: bool,
+    last: u8,
+}
+
+impl TextReader {
+    pub(super) fn new(mut source: Box<dyn Read>, delimiter: u8) -> io::Result<Self> {
+        let start = peek(&mut source, BYTE_ORDER_MARK.len() as u64)?;
+        let source = if start == BYTE_ORDER_MARK { source } else { Box::new(io::Cursor::new(start).chain(source)) };
+        Ok(TextReader {
+            source,
+            delimiter,
+            state: State::FieldStart,
+            line: 1,
+            column: 1,
+            opened: UnclosedQuote { line: 1, column: 1 },
+            is_after_return: false,
+            last: b'\n',
+        })
+    }
+
+    /// Follows the bytes of `chunk` and moves those to keep to its front; returns how many they are.
+    fn follow(&mut self, chunk: &mut [u8]) -> usize {
+        if !self.follow_plain(chunk) {
+            let mut kept = 0;
+            for at in 0..chunk.len() {
+                let mut byte = chunk[at];
+                if std::mem::take(&mut self.is_after_return) && byte == b'\n' {
+                    continue;
+                }
+                if byte == b'\r' && self.state != State::Quoted {
+                    self.is_after_return = true;
+                    byte = b'\n';
+                }
+                self.step(byte);
+                chunk[kept] = byte;
+                kept += 1;
+            }
+            return kept;
+        }
+        chunk.len()
+    }
+
+    /// Most chunks have neither quotes nor `\r`, and can be followed without looking at every byte in turn.
+    fn follow_plain(&mut self, chunk: &[u8]) -> bool {
+        if self.is_after_return || self.state == State::QuoteInQuotes || chunk.contains(&b'"') {
+            return false;
+        }
+        let n_lines = |chunk: &[u8]| chunk.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        if self.state == State::Quoted {
+            self.line += n_lines(chunk);
+            return true;
+        }
+        let Some(&last) = chunk.last() else { return true };
+        if chunk.contains(&b'\r') {
+            return false;
+        }
+        self.line += n_lines(chunk);
+        let mut last_line = chunk;
+        if let Some(end) = chunk.iter().rposition(|&byte| byte == b'\n') {
+            last_line = &chunk[end + 1..];
+            self.column = 1;
+        }
+        self.column += last_line.iter().filter(|&&byte| byte == self.delimiter).count();
+        self.state = if last == b'\n' || last == self.delimiter { State::FieldStart } else { State::Field };
+        true
+    }
+
+    fn step(&mut self, byte: u8) {
+        self.line += u64::from(byte == b'\n');
+        self.state = match (self.state, byte) {
+            (State::Quoted, b'"') => State::QuoteInQuotes,
+            (State::Quoted, _) | (State::QuoteInQuotes, b'"') => State::Quoted,
+            (State::FieldStart, b'"') => {
+                self.opened = UnclosedQuote { line: self.line, column: self.column };
+                State::Quoted
+            }
+            (_, b'\n') => {
+                self.column = 1;
+                State::FieldStart
+            }
+            (_, byte) if byte == self.delimiter => {
+                self.column += 1;
+                State::FieldStart
+            }
+            _ => State::Field,
+        };
+    }
+}
+
+impl Read for TextReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            let n = self.source.read(buffer)?;
+            if n == 0 {
+                break;
+            }
+            let kept = self.follow(&mut buffer[..n]);
+            if kept > 0 {
+                self.last = buffer[kept - 1];
+                return Ok(kept);
+            }
+        }
+        if self.state == State::Quoted {
+            return Err(io::Error::other(UnclosedQuote { ..self.opened }));
+        }
+        if self.last == b'\n' {
+            return Ok(0);
+        }
+        buffer[0] = b'\n';
+        self.last = b'\n';
+        Ok(1)
+    }
+}

@@ -1,0 +1,79 @@
+//! Tables of pairs, written so that reading gives back the same numbers.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use crate::data::Comparisons;
+use crate::error::{Error, Result};
+
+/// Writes comparisons as CSV: `left,right` where the items have ids, `left.NAME,…,right.NAME,…` where they have features
+/// of their own (`x1`, `x2`, … when these have no names), `outcome` (−1, 0, 1), then `weight` and `group` where there
+/// are any. Numbers are in shortest round-trip form; reading takes blanks off the ends of ids.
+pub fn write_pairs(out: &mut dyn Write, data: &Comparisons) -> Result<()> {
+    write_table(out, data).map_err(|source| Error::Io { path: PathBuf::from("output"), action: "write", source })
+}
+
+fn write_table(out: &mut dyn Write, data: &Comparisons) -> io::Result<()> {
+    let mut table = csv::Writer::from_writer(out);
+    let items = &data.set.items;
+    let n_features = if items.are_indicators { 0 } else { items.features.n_cols() };
+    let names = match &items.feature_names {
+        Some(names) => names.clone(),
+        None => (1..=n_features).map(|number| format!("x{number}")).collect(),
+    };
+    if items.ids.is_some() {
+        table.write_field("left")?;
+        table.write_field("right")?;
+    }
+    for side in ["left", "right"] {
+        for name in &names[..n_features] {
+            table.write_field(format!("{side}.{name}"))?;
+        }
+    }
+    table.write_field("outcome")?;
+    if data.weights.is_some() {
+        table.write_field("weight")?;
+    }
+    if data.groups.is_some() {
+        table.write_field("group")?;
+    }
+    table.write_record(None::<&[u8]>)?;
+
+    let mut row = vec![0.0; n_features];
+    let mut cell = String::new();
+    for (k, (pair, outcome)) in data.set.pairs.iter().zip(&data.outcomes).enumerate() {
+        let sides = [pair.left as usize, pair.right as usize];
+        if let Some(ids) = &items.ids {
+            for side in sides {
+                table.write_field(&ids[side])?;
+            }
+        }
+        if n_features > 0 {
+            for side in sides {
+                items.features.copy_row(side, &mut row);
+                for &value in &row {
+                    table.write_field(shortest(value, &mut cell))?;
+                }
+            }
+        }
+        table.write_field(["-1", "0", "1"][*outcome as usize])?;
+        if let Some(weights) = &data.weights {
+            table.write_field(shortest(weights[k], &mut cell))?;
+        }
+        if let Some(groups) = &data.groups {
+            table.write_field(groups[k].to_string())?;
+        }
+        table.write_record(None::<&[u8]>)?;
+    }
+    table.flush()
+}
+
+/// The shortest text that reads back as the same number.
+fn shortest(value: f64, cell: &mut String) -> &str {
+    use std::fmt::Write;
+    cell.clear();
+    let has_plain_form = value == 0.0 || (1e-5..1e16).contains(&value.abs());
+    // Writing to a string cannot fail.
+    let _ = if has_plain_form { write!(cell, "{value}") } else { write!(cell, "{value:e}") };
+    cell
+}

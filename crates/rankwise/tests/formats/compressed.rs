@@ -1,0 +1,111 @@
+//! Compressed files are read as what is in them; broken ones are errors.
+
+use std::io::Write;
+
+use rankwise::io::{Columns, read_pairs};
+
+use super::*;
+
+/// `left,right,outcome`, then fifty times `a,b,left` and `b,c,tie`, compressed by Python's lzma.
+const XZ: &[u8] = b"\
+    \xfd\x37\x7a\x58\x5a\x00\x00\x04\xe6\xd6\xb4\x46\x02\x00\x21\x01\x16\x00\x00\x00\x74\x2f\xe5\xa3\
+    \xe0\x03\x64\x00\x2b\x5d\x00\x36\x19\x49\x05\xe4\xc5\xe3\x58\x04\x2d\x06\xd9\x1c\xb1\x2d\x5c\x56\
+    \xd3\xe5\x6e\x4d\x8a\x7e\x65\x6e\x68\xa5\xbf\xc3\x80\x03\x2c\xfa\x76\x33\xd1\x4c\x3a\xea\xf7\x12\
+    \x47\x2b\x00\x00\x8f\x45\xd7\x03\x06\x12\x15\xdc\x00\x01\x47\xe5\x06\x00\x00\x00\x7a\xf9\x57\x14\
+    \xb1\xc4\x67\xfb\x02\x00\x00\x00\x00\x04\x59\x5a\
+";
+
+/// The same, compressed by zstd --check.
+const ZST: &[u8] = b"\
+    \x28\xb5\x2f\xfd\x04\x58\x5d\x01\x00\x24\x02\x6c\x65\x66\x74\x2c\x72\x69\x67\x68\x74\x2c\x6f\x75\
+    \x74\x63\x6f\x6d\x65\x0a\x61\x2c\x62\x2c\x6c\x65\x66\x74\x0a\x62\x2c\x63\x2c\x74\x69\x01\x00\x02\
+    \x4a\xd5\x7c\x02\xe5\xdf\x4a\x38\
+";
+
+fn content() -> String {
+    "left,right,outcome\n".to_string() + &"a,b,left\nb,c,tie\n".repeat(50)
+}
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn archives() -> [(&'static str, Vec<u8>); 3] {
+    [("pairs.csv.gz", gzip(content().as_bytes())), ("pairs.csv.xz", XZ.to_vec()), ("pairs.csv.zst", ZST.to_vec())]
+}
+
+fn read(name: &str, bytes: &[u8]) -> Result<PairTable> {
+    let folder = Files::new();
+    read_pairs(&files(folder.write(name, bytes), None, Columns::default()))
+}
+
+#[test]
+fn archives_are_read_transparently() {
+    let plain = pairs(content()).unwrap();
+    for (name, bytes) in archives() {
+        // By its name, and by its first bytes alone.
+        for name in [name, "pairs.csv"] {
+            let table = read(name, &bytes).unwrap();
+            assert_eq!(numbers(&table), numbers(&plain), "{name}");
+            assert_eq!(table.outcomes, plain.outcomes, "{name}");
+        }
+    }
+}
+
+#[test]
+fn archives_of_several_parts_are_read_to_the_end() {
+    let more = b"c,a,right\n";
+    let last = gzip(more);
+    let table = read("pairs.csv.gz", &[gzip(content().as_bytes()), last].concat()).unwrap();
+    assert_eq!(table.set.n_pairs(), 101);
+    // The whole table again: its header becomes a row with an unknown outcome, so that the second part was read.
+    for (name, bytes) in archives() {
+        says(read(name, &bytes.repeat(2)), &[name, "line 102", "\"outcome\""]);
+    }
+    let skippable = b"\x50\x2a\x4d\x18\x03\0\0\0abc";
+    assert_eq!(read("pairs.csv.zst", &[skippable, ZST, skippable].concat()).unwrap().set.n_pairs(), 100);
+}
+
+#[test]
+fn truncated_archives_are_errors_at_every_length() {
+    for (name, bytes) in archives() {
+        for length in 1..bytes.len() {
+            says(read(name, &bytes[..length]), &[name]);
+        }
+        says(read(name, &[]), &[name, "empty"]);
+    }
+}
+
+#[test]
+fn no_damaged_byte_is_read_in_silence() {
+    let plain = pairs(content()).unwrap();
+    for (name, bytes) in archives() {
+        for at in 0..bytes.len() {
+            for flipped in [1, 0x10, 0x80, 0xff] {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= flipped;
+                // A few bytes of a gzip header mean nothing; then the content must be whole.
+                if let Ok(table) = read(name, &damaged) {
+                    assert_eq!(
+                        (numbers(&table), &table.outcomes),
+                        (numbers(&plain), &plain.outcomes),
+                        "{name} at {at}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn damage_is_said() {
+    for (name, mut bytes) in archives() {
+        let last = bytes.len() - 1;
+        bytes[last] ^= 0xff;
+        bytes[last - 6] ^= 0xff;
+        says(read(name, &bytes), &[name, "cannot decompress"]);
+        says(read(name, content().as_bytes()), &[name, "does not begin like", "name it"]);
+    }
+}

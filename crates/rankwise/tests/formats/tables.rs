@@ -1,0 +1,221 @@
+//! The rules by which tables are read.
+
+use rankwise::data::{Outcome, Precision};
+use rankwise::io::{Columns, Format, Source, read_items, read_pairs};
+
+use super::*;
+
+#[test]
+fn ids_alone_become_indicators_in_order_of_first_appearance() {
+    let table = pairs("left,right,outcome\nb,a,left\na,c,tie\nb,c,right\n").unwrap();
+    assert_eq!(ids(&table), ["b", "a", "c"]);
+    assert_eq!(feature_names(&table), ["b", "a", "c"]);
+    assert!(table.set.items.are_indicators);
+    assert_eq!(numbers(&table), [(0, 1), (1, 2), (0, 2)]);
+    assert_eq!(table.outcomes.unwrap(), [Outcome::Left, Outcome::Tie, Outcome::Right]);
+    assert!(table.weights.is_none() && table.groups.is_none());
+    assert!(table.source.ends_with("pairs.csv"));
+}
+
+#[test]
+fn side_columns_alone_need_no_ids_and_equal_items_are_stored_once() {
+    let table = pairs("right.x,left.x,left.y,right.y,winner\n3,1,0,4,0\n1,5,6,-0,1\n").unwrap();
+    assert!(table.set.items.ids.is_none() && !table.set.items.are_indicators);
+    assert_eq!(feature_names(&table), ["x", "y"]);
+    assert_eq!(numbers(&table), [(0, 1), (2, 0)]);
+    assert_eq!(table.set.items.features.to_dense(), [1.0, 0.0, 3.0, 4.0, 5.0, 6.0]);
+    assert_eq!(table.into_comparisons().unwrap().outcomes, [Outcome::Tie, Outcome::Right]);
+}
+
+#[test]
+fn with_ids_and_side_columns_an_item_is_both() {
+    let text = "left,right,left.form,right.form,outcome\na,b,1,1,left\nb,a,1,2,tie\na,b,1,1,right\n";
+    let table = pairs(text).unwrap();
+    // a and b have equal features in the first row, and stay two items; a with 2 is a third one.
+    assert_eq!(ids(&table), ["a", "b", "a"]);
+    assert_eq!(numbers(&table), [(0, 1), (1, 2), (0, 1)]);
+    assert_eq!(table.set.items.features.to_dense(), [1.0, 1.0, 2.0]);
+}
+
+#[test]
+fn features_come_from_the_item_table_by_id() {
+    let items = "id,x,label,y,qid,weight,group_weight,margin\nc,5,9,6,q,1,1,1\na,1,9,2,q,1,1,1\nb,3,9,4,q,1,1,1\n";
+    let table = pairs_and_items("left,right,outcome\nb,a,left\n", items, Columns::default()).unwrap();
+    assert_eq!(ids(&table), ["b", "a"], "an item that no pair names is not stored");
+    assert_eq!(feature_names(&table), ["x", "y"]);
+    assert_eq!(table.set.items.features.to_dense(), [3.0, 4.0, 1.0, 2.0]);
+    assert!(!table.set.items.are_indicators);
+}
+
+#[test]
+fn item_features_stand_before_side_features() {
+    let text = "left.form,left,right,right.form,outcome\n7,b,a,8,left\n9,b,a,8,left\n";
+    let table = pairs_and_items(text, "id,x\na,1\nb,3\n", Columns::default()).unwrap();
+    assert_eq!(feature_names(&table), ["x", "form"]);
+    assert_eq!(ids(&table), ["b", "a", "b"]);
+    assert_eq!(numbers(&table), [(0, 1), (2, 1)]);
+    assert_eq!(table.set.items.features.to_dense(), [3.0, 7.0, 1.0, 8.0, 3.0, 9.0]);
+}
+
+#[test]
+fn an_item_without_features_of_its_own_takes_those_of_its_side() {
+    let text = "left,right,left.x,right.x\na,b,1,2\n";
+    let table = pairs_and_items(text, "id,label\na,1\nb,2\n", Columns::default()).unwrap();
+    assert_eq!(feature_names(&table), ["x"]);
+    assert!(table.outcomes.is_none(), "prediction needs no outcomes");
+}
+
+#[test]
+fn equal_rows_of_one_id_count_once() {
+    let items = "id,x\na,0\nb,1\na,-0.0\n";
+    let table = pairs_and_items("left,right\na,b\n", items, Columns::default()).unwrap();
+    assert_eq!(table.set.items.features.to_dense(), [0.0, 1.0]);
+}
+
+#[test]
+fn weights_and_groups_are_read_and_time_and_pair_columns_read_over() {
+    let text = "time,left,right,outcome,weight,group,pair.judge\n\
+                monday,a,b,left,2,red,x\ntuesday,b,c,tie,0.5,blue,y\n,c,a,right,0,red,\n";
+    let table = pairs(text).unwrap();
+    assert_eq!(table.weights.as_deref().unwrap(), [2.0, 0.5, 0.0]);
+    assert_eq!(table.groups.as_deref().unwrap(), [0, 1, 0]);
+    assert_eq!(table.set.items.n_items(), 3);
+}
+
+#[test]
+fn columns_can_be_renamed_and_left_out() {
+    let columns = Columns {
+        weight: Some("w".into()),
+        group: Some("judge".into()),
+        label: Some("result".into()),
+        id: Some("name".into()),
+        drop: vec!["comment".into(), "z".into()],
+    };
+    let text = "left,right,result,w,judge,comment\na,b,tie,3,j,hello\n";
+    let table = pairs_and_items(text, "name,x,z\na,1,text\nb,2,text\n", columns).unwrap();
+    assert_eq!(table.outcomes.as_deref().unwrap(), [Outcome::Tie]);
+    assert_eq!(table.weights.as_deref().unwrap(), [3.0]);
+    assert_eq!(table.groups.as_deref().unwrap(), [0]);
+    assert_eq!(feature_names(&table), ["x"]);
+
+    let given = Columns { label: Some("grade".into()), weight: Some("w".into()), ..Columns::default() };
+    let table = items_with("w,x,grade\n1,2,3\n", given).unwrap();
+    assert_eq!(table.labels.unwrap(), [3.0]);
+    assert_eq!(table.items.feature_names.unwrap(), ["x"]);
+}
+
+#[test]
+fn a_name_meant_for_the_items_leaves_the_pairs_alone() {
+    let columns = Columns { weight: Some("w".into()), ..Columns::default() };
+    let table = pairs_and_items("left,right,weight\na,b,3\n", "id,x,w\na,1,1\nb,2,1\n", columns).unwrap();
+    assert_eq!(table.weights.unwrap(), [3.0]);
+    assert_eq!(table.set.items.feature_names.unwrap(), ["x"]);
+}
+
+#[test]
+fn dropped_columns_may_hold_anything_and_take_their_meaning_with_them() {
+    let text = "left,right,outcome,weight,left.x,right.x\na,b,who knows,-1,text,\n";
+    let table = pairs_with(text, dropping(&["outcome", "weight", "left.x", "right.x"])).unwrap();
+    assert!(table.outcomes.is_none() && table.weights.is_none() && table.set.items.are_indicators);
+}
+
+#[test]
+fn every_known_outcome_word_is_read() {
+    for (word, outcome) in Outcome::WORDS {
+        let table = pairs(format!("left,right,outcome\na,b, {word} \n")).unwrap();
+        assert_eq!(table.outcomes.unwrap(), [outcome], "{word}");
+    }
+}
+
+#[test]
+fn blanks_line_ends_quotes_and_a_byte_order_mark_do_not_matter() {
+    let plain = pairs("left,right,outcome,weight\na,b,left,1\nb,c,tie,2\n").unwrap();
+    for text in [
+        "left,right,outcome,weight\r\na,b,left,1\r\nb,c,tie,2\r\n",
+        "left,right,outcome,weight\ra,b,left,1\rb,c,tie,2",
+        "\u{feff}left,right,outcome,weight\na,b,left,1\nb,c,tie,2",
+        "\u{feff}\"left\",\"right\",\"outcome\",\"weight\"\r\n\"a\",\"b\",\"left\",\"1\"\r\n\"b\",\"c\",\"tie\",\"2\"",
+        " left , right , outcome , weight \n\n a , b , left , 1 \n\r\n\n b , c , tie , 2 \n\n",
+    ] {
+        let table = pairs(text).unwrap();
+        assert_eq!(ids(&table), ids(&plain), "{text:?}");
+        assert_eq!(numbers(&table), numbers(&plain), "{text:?}");
+        assert_eq!((table.outcomes, table.weights), (plain.outcomes.clone(), plain.weights.clone()), "{text:?}");
+    }
+}
+
+#[test]
+fn quoted_cells_may_hold_separators_quotes_and_lines() {
+    let table = pairs("left,right\n\"a,\"\"1\"\"\",\"b\nc\r\nd\"\n").unwrap();
+    assert_eq!(ids(&table), ["a,\"1\"", "b\nc\r\nd"]);
+}
+
+#[test]
+fn tabs_separate_a_tsv() {
+    let folder = Files::new();
+    let source = folder.write("pairs.tsv", "left\tright\toutcome\na,1\tb\t0\n");
+    let table = read_pairs(&files(source, None, Columns::default())).unwrap();
+    assert_eq!(ids(&table), ["a,1", "b"]);
+    // The same content under another name, with the format given.
+    std::fs::copy(folder.path("pairs.tsv"), folder.path("pairs.data")).unwrap();
+    let source = Source::parse(folder.path("pairs.data").to_str().unwrap(), Some(Format::Tsv)).unwrap();
+    assert_eq!(ids(&read_pairs(&files(source, None, Columns::default())).unwrap()), ["a,1", "b"]);
+}
+
+#[test]
+fn numbers_are_read_exactly() {
+    let table = items("x\n0.1\n-1e-300\n+5\n.5\n5.\n 123456789012345678 \n1E3\n").unwrap();
+    let expected = [0.1, -1e-300, 5.0, 0.5, 5.0, 123456789012345678.0, 1000.0];
+    assert_eq!(table.items.features.to_dense(), expected);
+}
+
+#[test]
+fn precision_is_that_asked_for() {
+    let read = |precision| {
+        let table = read_items(&Files::new().write("items.csv", "x\n0.1\n7\n"), &Columns::default(), precision);
+        table.unwrap().items.features
+    };
+    assert!(read(Precision::F32).is_f32() && read(Precision::Auto).is_f32() && !read(Precision::F64).is_f32());
+    let folder = Files::new();
+    let mut wanted = files(folder.write("p.csv", "left.x,right.x\n0.1,0.1000000001\n"), None, Columns::default());
+    assert_eq!(read_pairs(&wanted).unwrap().set.items.n_items(), 2);
+    wanted.precision = Precision::F32;
+    assert_eq!(read_pairs(&wanted).unwrap().set.items.n_items(), 1, "equal in f32 is equal");
+    // The years need f64, so that the sides are stored in it too, and differ.
+    wanted.pairs = folder.write("q.csv", "left,right,left.x,right.x\na,b,0.1,7\na,b,0.1000000001,7\n");
+    wanted.items = Some(folder.write("items.csv", "id,year\na,2001\nb,2002\n"));
+    wanted.precision = Precision::Auto;
+    assert_eq!(read_pairs(&wanted).unwrap().set.items.n_items(), 3);
+}
+
+#[test]
+fn item_tables_keep_every_row_in_order() {
+    let table = items("x,id,label,y\n3,b,1,4\n1,a,0,2\n3,b,1,4\n").unwrap();
+    assert_eq!(table.items.ids.as_deref().unwrap(), ["b", "a", "b"]);
+    assert_eq!(table.labels.unwrap(), [1.0, 0.0, 1.0]);
+    assert_eq!(table.items.feature_names.as_deref().unwrap(), ["x", "y"]);
+    assert_eq!(table.items.features.to_dense(), [3.0, 4.0, 1.0, 2.0, 3.0, 4.0]);
+    assert!(table.source.ends_with("items.csv"));
+    let bare = items("x\n1\n").unwrap();
+    assert!(bare.items.ids.is_none() && bare.labels.is_none());
+}
+
+#[test]
+fn an_item_table_of_ids_alone_has_indicators() {
+    let table = items("id\nb\na\n").unwrap();
+    assert!(table.items.are_indicators);
+    assert_eq!(table.items.ids.unwrap(), ["b", "a"]);
+}
+
+#[test]
+fn sources_know_their_format() {
+    let of = |path: &str| Source::parse(path, None).unwrap().format();
+    for path in ["a.csv", "a.CSV", "dir.x/a.csv.gz", "a.csv.xz", "a.b.csv.ZST"] {
+        assert_eq!(of(path), Format::Csv, "{path}");
+    }
+    assert_eq!(of("a.tsv.gz"), Format::Tsv);
+    assert_eq!(Source::parse("-", Some(Format::Tsv)).unwrap(), Source::Stdin(Format::Tsv));
+    assert_eq!(Source::parse("-", Some(Format::Tsv)).unwrap().name(), "standard input");
+    assert_eq!(Source::parse("a.csv", Some(Format::Tsv)).unwrap().format(), Format::Tsv);
+    assert_eq!((Format::parse("TSV"), Format::parse("xls")), (Some(Format::Tsv), None));
+}
