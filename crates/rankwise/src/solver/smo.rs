@@ -69,7 +69,7 @@ pub(crate) fn solve<M: PairMatrix>(
 ) -> Outcome {
     let mut search = Search::new(problem, matrix, state);
     let mut certificate = search.refresh();
-    let mut aim = Aim::new(problem, limits.tol, &certificate);
+    let mut aim = Aim::new(problem, limits.tol);
     loop {
         if let Some(collapsed) = aim.is_met(&certificate) {
             return Outcome { certificate, stop: Stop::Converged, collapsed };
@@ -95,8 +95,10 @@ struct Aim {
     tol: f64,
     /// Objective of the answer u = 0, where it may be optimal.
     constant: Option<f64>,
-    /// Estimated absolute gap at which a certificate is worth its price.
-    estimate: f64,
+    /// Absolute gap beyond which a certificate is not worth its price, whatever the primal value.
+    ceiling: f64,
+    /// What the estimate is multiplied with before it is believed.
+    caution: f64,
     best_gap: f64,
     /// Certificates in a row that brought no progress.
     fruitless: u32,
@@ -106,11 +108,12 @@ struct Aim {
 const COLLAPSE: f64 = 1e-7;
 
 impl Aim {
-    fn new(problem: &dyn MirroredQp, tol: f64, start: &Certificate) -> Self {
+    fn new(problem: &dyn MirroredQp, tol: f64) -> Self {
         Aim {
             tol,
             constant: problem.constant_objective(),
-            estimate: 0.9 * tol * start.primal.max(1e-12),
+            ceiling: f64::INFINITY,
+            caution: 1.1,
             best_gap: f64::INFINITY,
             fruitless: 0,
         }
@@ -144,9 +147,15 @@ impl Aim {
             self.fruitless += 1;
         }
         self.best_gap = self.best_gap.min(gap);
-        // The estimate was too kind: ask more of it next time.
-        let allowed = self.allowed(certificate);
-        self.estimate = (0.9 * allowed).min(if self.fruitless > 0 { 0.5 * self.estimate } else { f64::INFINITY });
+        self.ceiling = self.allowed(certificate);
+        if gap > self.ceiling {
+            self.caution *= 2.0; // the estimate was too kind
+        }
+    }
+
+    /// The estimated absolute gap at which a certificate is due, for an estimated primal value.
+    fn estimate(&self, primal: f64) -> f64 {
+        (self.tol * primal).min(self.ceiling) / self.caution
     }
 }
 
@@ -160,8 +169,8 @@ struct Search<'a, M: PairMatrix> {
     margins: Vec<f64>,
     levels: Levels,
     diagonal: Vec<f32>,
-    /// The primal value at the last certificate.
-    primal: f64,
+    /// The dual value, carried along.
+    dual: f64,
     /// Between these lies β.
     offer: f64,
     demand: f64,
@@ -196,7 +205,7 @@ impl<'a, M: PairMatrix> Search<'a, M> {
             margins: Vec::new(),
             levels: Levels::default(),
             diagonal: Vec::new(),
-            primal: 0.0,
+            dual: 0.0,
             offer: 0.0,
             demand: 0.0,
         }
@@ -206,7 +215,7 @@ impl<'a, M: PairMatrix> Search<'a, M> {
     fn refresh(&mut self) -> Certificate {
         let certificate = self.problem.certify(&self.state.duals, self.state.anchor);
         self.all_margins.copy_from_slice(&certificate.margins);
-        self.primal = certificate.primal;
+        self.dual = certificate.dual;
         if std::env::var_os("RWDBG").is_some() {
             eprintln!(
                 "refresh it {} active {} gap {:.3e}",
@@ -298,7 +307,7 @@ impl<'a, M: PairMatrix> Search<'a, M> {
     /// Steps until the estimated gap meets the aim (`None`) or a limit does.
     fn run(&mut self, aim: &Aim, limits: Limits<'_>) -> Option<Stop> {
         let n = self.all_margins.len() as u64;
-        let shrink_every = n.max(LOOK);
+        let shrink_every = n.clamp(LOOK, 1000);
         let started_at = self.state.iterations;
         // Beyond this a certificate is due even if the estimate never comes down.
         let patience = started_at + 200 * n + 1_000_000;
@@ -366,14 +375,14 @@ impl<'a, M: PairMatrix> Search<'a, M> {
             }
             if self.state.iterations % LOOK == 0 {
                 let gap = self.estimated_gap();
-                if gap <= aim.estimate || self.state.iterations >= patience {
+                if gap <= aim.estimate(self.dual + gap) || self.state.iterations >= patience {
                     return None;
                 }
                 if limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                     return Some(Stop::TimeLimit);
                 }
                 let progress =
-                    Progress { iterations: self.state.iterations, gap: gap / self.primal.max(1e-12), tol: limits.tol };
+                    Progress { iterations: self.state.iterations, gap: gap / (self.dual + gap).max(1e-12), tol: limits.tol };
                 if !limits.watch.on_progress(progress) {
                     return Some(Stop::Interrupted);
                 }
@@ -397,6 +406,7 @@ impl<'a, M: PairMatrix> Search<'a, M> {
         let slope = offer - demand;
         let (room_one, room_two) = (self.room(first, true), self.room(second, false));
         let moved = (slope / curvature).min(room_one).min(room_two);
+        self.dual += moved * (slope - 0.5 * moved * curvature);
         self.move_variable(first, moved, moved == room_one, true);
         self.move_variable(second, moved, moved == room_two, false);
         moved
