@@ -1,0 +1,139 @@
+//! Values that are one of a few words, and small parsers.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use rankwise::Loss;
+use rankwise::data::simulate::Norm;
+use rankwise::data::{Precision, Scale};
+use rankwise::io::Format;
+use rankwise::kernel::Gamma;
+use rankwise::metrics::PairMetric;
+use rankwise::model::{Balance, Method, ThresholdRule, TieRegion};
+
+/// A kernel's name; its parameters are options of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KernelName {
+    /// a·b
+    Linear,
+    /// (γ·a·b + coef0)^degree
+    Poly,
+    /// exp(−γ‖a − b‖²)
+    Rbf,
+    /// tanh(γ·a·b + coef0)
+    Sigmoid,
+}
+
+impl KernelName {
+    const ALL: [KernelName; 4] = [KernelName::Linear, KernelName::Poly, KernelName::Rbf, KernelName::Sigmoid];
+
+    /// The word on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            KernelName::Linear => "linear",
+            KernelName::Poly => "poly",
+            KernelName::Rbf => "rbf",
+            KernelName::Sigmoid => "sigmoid",
+        }
+    }
+}
+
+/// How predictions are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PredictFormat {
+    /// One score a line.
+    Scores,
+    /// A table with a header.
+    Csv,
+}
+
+/// A metric of judged pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MetricName {
+    /// One number.
+    Number(PairMetric),
+    /// Judged by predicted outcomes.
+    Confusion,
+}
+
+impl MetricName {
+    /// All of them.
+    pub(crate) fn all() -> Vec<Self> {
+        PairMetric::ALL.map(MetricName::Number).into_iter().chain([MetricName::Confusion]).collect()
+    }
+
+    /// The word on the command line and in JSON.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            MetricName::Number(metric) => metric.name(),
+            MetricName::Confusion => "confusion",
+        }
+    }
+}
+
+/// A parser of the given words, which also lists them in help and in errors.
+fn one_of<T: Clone + Send + Sync + 'static>(words: Vec<(&'static str, T)>) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(words.iter().map(|(word, _)| *word)).try_map(move |typed| {
+        let found = words.iter().find(|(word, _)| *word == typed);
+        found.map(|(_, value)| value.clone()).ok_or("unknown word")
+    })
+}
+
+pub(super) fn method() -> impl TypedValueParser<Value = Method> {
+    one_of(Method::ALL.map(|method| (method.name(), method)).to_vec())
+}
+
+pub(super) fn loss() -> impl TypedValueParser<Value = Loss> {
+    one_of(Loss::ALL.map(|loss| (loss.name(), loss)).to_vec())
+}
+
+pub(super) fn kernel() -> impl TypedValueParser<Value = KernelName> {
+    one_of(KernelName::ALL.map(|kernel| (kernel.name(), kernel)).to_vec())
+}
+
+pub(super) fn metric() -> impl TypedValueParser<Value = MetricName> {
+    one_of(MetricName::all().into_iter().map(|metric| (metric.name(), metric)).collect())
+}
+
+pub(super) fn predict_format() -> impl TypedValueParser<Value = PredictFormat> {
+    one_of(vec![("scores", PredictFormat::Scores), ("csv", PredictFormat::Csv)])
+}
+
+pub(super) fn threshold() -> impl TypedValueParser<Value = ThresholdRule> {
+    one_of(vec![("refit", ThresholdRule::Refit), ("model", ThresholdRule::Model)])
+}
+
+pub(super) fn tie_region() -> impl TypedValueParser<Value = TieRegion> {
+    one_of(vec![("free", TieRegion::Free), ("always", TieRegion::Always)])
+}
+
+pub(super) fn balance() -> impl TypedValueParser<Value = Balance> {
+    one_of(vec![("none", Balance::None), ("outcomes", Balance::Outcomes)])
+}
+
+pub(super) fn scale() -> impl TypedValueParser<Value = Scale> {
+    one_of(vec![("none", Scale::None), ("standard", Scale::Standard), ("minmax", Scale::Minmax)])
+}
+
+pub(super) fn precision() -> impl TypedValueParser<Value = Precision> {
+    one_of(vec![("auto", Precision::Auto), ("f32", Precision::F32), ("f64", Precision::F64)])
+}
+
+pub(super) fn format() -> impl TypedValueParser<Value = Format> {
+    one_of(vec![("csv", Format::Csv), ("tsv", Format::Tsv)])
+}
+
+pub(super) fn norm() -> impl TypedValueParser<Value = Norm> {
+    one_of(vec![("l1", Norm::L1), ("l2", Norm::L2), ("linf", Norm::Linf)])
+}
+
+/// `scale`, or a number.
+pub(super) fn gamma(typed: &str) -> Result<Gamma, String> {
+    if typed == "scale" {
+        return Ok(Gamma::Scale);
+    }
+    typed.parse().map(Gamma::Value).map_err(|_| "expected a number above 0, or scale".into())
+}
+
+/// A number of threads that a machine might have.
+pub(super) fn threads(typed: &str) -> Result<usize, String> {
+    typed.parse().ok().filter(|&n| n <= 1024).ok_or_else(|| "expected a whole number from 0 to 1024".into())
+}

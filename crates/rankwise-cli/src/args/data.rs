@@ -1,0 +1,51 @@
+//! Options that say where the data are.
+
+use clap::Args;
+use rankwise::io::Format;
+
+use super::choice;
+
+/// Pairs, and the items they are made of.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct DataArgs {
+    /// Compared pairs, .csv or .tsv (also .gz, .xz, .zst): columns left, right (item ids) and outcome, or left.NAME and
+    /// right.NAME (features of the sides) and outcome; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pairs: Option<String>,
+    /// Features of the items, one row each, found by their id
+    #[arg(long, value_name = "FILE", requires = "pairs")]
+    pub(crate) items: Option<String>,
+    #[command(flatten)]
+    pub(crate) columns: ColumnArgs,
+}
+
+/// Columns with a meaning of their own.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct ColumnArgs {
+    /// Column of item ids [default: id]
+    #[arg(long, value_name = "COL")]
+    pub(crate) id: Option<String>,
+    /// Column of groups [default: group]
+    #[arg(long, value_name = "COL")]
+    pub(crate) group: Option<String>,
+    /// Column of weights [default: weight]
+    #[arg(long, value_name = "COL")]
+    pub(crate) weight: Option<String>,
+    /// Column of outcomes [default: outcome or winner]; in a file of items, of labels [default: label]
+    #[arg(long, value_name = "COL")]
+    pub(crate) label: Option<String>,
+    /// Columns to leave out
+    #[arg(long, value_name = "COL,…", value_delimiter = ',')]
+    pub(crate) drop: Vec<String>,
+}
+
+/// The format of input whose name does not tell.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct FormatArg {
+    /// Format of standard input, or of a file whose name does not tell
+    #[arg(long = "format", alias = "input-format", value_name = "FORMAT", value_parser = choice::format())]
+    pub(crate) format: Option<Format>,
+}

@@ -1,0 +1,92 @@
+//! What was typed. Nothing here knows what it means; that is [`crate::plan`].
+
+mod choice;
+mod data;
+mod tools;
+mod train;
+mod use_model;
+
+use clap::{Parser, Subcommand};
+
+pub(crate) use choice::{KernelName, MetricName, PredictFormat};
+pub(crate) use data::{ColumnArgs, DataArgs};
+pub(crate) use tools::{CompletionsArgs, DemoArgs, SimulateArgs};
+pub(crate) use train::{KernelArgs, TrainArgs};
+pub(crate) use use_model::{EvaluateArgs, InspectArgs, PredictArgs};
+
+/// Learn to rank and to compare; ties are data
+#[derive(Debug, Parser)]
+#[command(
+    name = "rankwise",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    after_help = "\
+Example:
+  rankwise simulate --norm l1 --pairs 400 -o pairs.csv
+  rankwise train --pairs pairs.csv --kernel rbf -o model.safetensors
+  rankwise evaluate model.safetensors --pairs pairs.csv
+
+Exit status: 0 done, 1 the data or the run is at fault, 2 wrong usage, 130 Ctrl-C."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Reads the command line; help and version come back as an error, too.
+pub(crate) fn parse() -> Result<Cli, clap::Error> {
+    Cli::try_parse()
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Learn a model from compared pairs
+    Train(Box<TrainArgs>),
+    /// Score items, or tell which side of a pair is better
+    Predict(PredictArgs),
+    /// Measure a model on compared pairs
+    Evaluate(EvaluateArgs),
+    /// Show what is in a model file
+    Inspect(InspectArgs),
+    /// Draw pairs from a known ranking function
+    Simulate(SimulateArgs),
+    /// Compare the methods on simulated pairs with ties
+    Demo(DemoArgs),
+    /// Print completions for a shell
+    Completions(CompletionsArgs),
+}
+
+/// What every command understands.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Common options")]
+pub(crate) struct Common {
+    /// Threads to use; 0 means all. Results do not depend on it
+    #[arg(long, global = true, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = choice::threads)]
+    pub(crate) threads: usize,
+    /// Seed of whatever is random
+    #[arg(long, global = true, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    pub(crate) seed: u64,
+    /// Print one JSON object on standard output, and nothing else there
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Only results and errors: no summary, no warnings, no progress
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say on standard error what is going on
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,121 @@
+//! Options of `train`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use rankwise::Loss;
+use rankwise::data::{Precision, Scale};
+use rankwise::kernel::Gamma;
+use rankwise::model::{Balance, Method, ThresholdRule, TieRegion};
+
+use super::choice::{self, KernelName};
+use super::data::{DataArgs, FormatArg};
+
+/// `train`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  rankwise train --pairs pairs.csv -o model.safetensors
+  rankwise train --pairs games.csv --items players.csv --scale standard -o model.safetensors
+
+Objective of compare, z = margin, non-ties oriented so that z should be positive:
+  ½‖u‖² + C·[Σ_non-ties c·ℓ(1 − β − z) + Σ_ties c·(ℓ(1 + β + z) + ℓ(1 + β − z))]
+C multiplies the sum of the losses, not their mean.")]
+pub(crate) struct TrainArgs {
+    /// A file of items (ranking from items is not available yet: use --pairs)
+    #[arg(value_name = "DATA", hide = true)]
+    pub(crate) data: Option<String>,
+    /// The model file to write
+    #[arg(short, long, value_name = "MODEL")]
+    pub(crate) output: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) source: DataArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArg,
+    /// How dense features are stored
+    #[arg(long, default_value = "auto", value_parser = choice::precision(), help_heading = "Data")]
+    pub(crate) precision: Precision,
+    /// Scaling of features, learnt from the items and kept in the model
+    #[arg(long, default_value = "none", value_parser = choice::scale(), help_heading = "Data")]
+    pub(crate) scale: Scale,
+
+    /// compare: the machine that learns from ties; rank: ranking SVM on the non-ties; rank2: each tie as two opposite
+    /// pairs
+    #[arg(long, default_value = "compare", value_parser = choice::method(), help_heading = "Method")]
+    pub(crate) method: Method,
+    /// Multiplies the sum of the losses: large means closer to the data
+    #[arg(
+        long = "C",
+        alias = "c",
+        value_name = "C",
+        default_value_t = 1.0,
+        allow_negative_numbers = true,
+        help_heading = "Method"
+    )]
+    pub(crate) c: f64,
+    /// The loss of a pair
+    #[arg(long, default_value = "squared-hinge", value_parser = choice::loss(), help_heading = "Method")]
+    pub(crate) loss: Loss,
+    #[command(flatten)]
+    pub(crate) kernel: KernelArgs,
+    #[command(flatten)]
+    pub(crate) ties: TieArgs,
+    #[command(flatten)]
+    pub(crate) effort: EffortArgs,
+}
+
+/// The kernel and its parameters.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Method")]
+pub(crate) struct KernelArgs {
+    /// The kernel on items
+    #[arg(long, default_value = "linear", value_parser = choice::kernel())]
+    pub(crate) kernel: KernelName,
+    /// Width γ of poly, rbf and sigmoid; scale is 1/(features × variance) [default: scale]
+    #[arg(long, value_name = "X|scale", allow_negative_numbers = true, value_parser = choice::gamma)]
+    pub(crate) gamma: Option<Gamma>,
+    /// Degree of poly [default: 3]
+    #[arg(long, value_name = "N")]
+    pub(crate) degree: Option<u32>,
+    /// Constant of poly and sigmoid [default: 0]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) coef0: Option<f64>,
+}
+
+/// How ties are treated.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Ties")]
+pub(crate) struct TieArgs {
+    /// compare: refit chooses the difference that does not matter by its error, model keeps the machine's own
+    /// [default: refit]
+    #[arg(long, value_name = "RULE", value_parser = choice::threshold())]
+    pub(crate) threshold: Option<ThresholdRule>,
+    /// compare: always forbids the answer that there are no ties [default: free]
+    #[arg(long, value_name = "REGION", value_parser = choice::tie_region())]
+    pub(crate) tie_region: Option<TieRegion>,
+    /// compare: outcomes makes the non-ties weigh twice the ties [default: none]
+    #[arg(long, value_name = "BALANCE", value_parser = choice::balance())]
+    pub(crate) balance: Option<Balance>,
+    /// Multiplies the weights of ties
+    #[arg(long, value_name = "W", default_value_t = 1.0, allow_negative_numbers = true)]
+    pub(crate) tie_weight: f64,
+}
+
+/// How much work to do.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Effort")]
+pub(crate) struct EffortArgs {
+    /// The relative duality gap at which to stop
+    #[arg(long, value_name = "X", default_value_t = 1e-3, allow_negative_numbers = true)]
+    pub(crate) tol: f64,
+    /// The most iterations to make [default: no limit]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_iter: Option<u64>,
+    /// The longest time to train [default: no limit]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub(crate) time_limit: Option<f64>,
+    /// Memory for kernel rows, in MiB
+    #[arg(long, value_name = "N", default_value_t = 512)]
+    pub(crate) cache_mb: usize,
+}

@@ -1,0 +1,84 @@
+//! Options of the commands that use a model: `predict`, `evaluate`, `inspect`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use rankwise::io::Format;
+
+use super::choice::{self, MetricName, PredictFormat};
+use super::data::{DataArgs, FormatArg};
+
+/// `predict`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  rankwise predict model.safetensors --pairs new.csv -o predictions.csv
+  rankwise predict model.safetensors items.csv --format csv
+
+Pairs give left,right,margin,outcome; margin = score(right) − score(left), and a pair whose
+|margin| is at most the model's threshold is a tie. Items give a score a line.")]
+pub(crate) struct PredictArgs {
+    /// A model file
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// Items to score, .csv or .tsv (also .gz, .xz, .zst); `-` is standard input
+    #[arg(value_name = "DATA", conflicts_with = "pairs", required_unless_present = "pairs")]
+    pub(crate) data: Option<String>,
+    /// Where to write [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// scores: a score a line; csv: id, score and rank (1 is best). Pairs are always csv [default: scores]
+    #[arg(long, value_name = "FORMAT", value_parser = choice::predict_format())]
+    pub(crate) format: Option<PredictFormat>,
+    #[command(flatten)]
+    pub(crate) source: DataArgs,
+    /// Format of standard input, or of a file whose name does not tell
+    #[arg(long, value_name = "FORMAT", value_parser = choice::format(), help_heading = "Data")]
+    pub(crate) input_format: Option<Format>,
+}
+
+/// `evaluate`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  rankwise evaluate model.safetensors --pairs test.csv
+  rankwise evaluate model.safetensors --pairs test.csv --metric zero_one,auc --json
+
+zero_one       share of pairs whose predicted outcome is wrong (less is better)
+auc            area under the curve drawn by moving the threshold
+auc_baseline   the same for a constant prediction
+pair_accuracy  share of the non-ties whose margin has the right sign
+confusion      judged outcomes by predicted outcomes")]
+pub(crate) struct EvaluateArgs {
+    /// A model file
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// A file of items (measuring on items is not available yet: use --pairs)
+    #[arg(value_name = "DATA", hide = true)]
+    pub(crate) data: Option<String>,
+    /// What to measure [default: all]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = choice::metric())]
+    pub(crate) metric: Vec<MetricName>,
+    /// Write the points of the ROC curve as csv
+    #[arg(long, value_name = "FILE")]
+    pub(crate) roc: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) source: DataArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArg,
+}
+
+/// `inspect`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  rankwise inspect model.safetensors --top 5
+  rankwise inspect model.safetensors --json")]
+pub(crate) struct InspectArgs {
+    /// A model file
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// How many weights or support items to show, the largest first
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) top: usize,
+}

@@ -1,0 +1,151 @@
+//! `evaluate`: a model measured on judged pairs.
+
+use std::collections::BTreeSet;
+
+use rankwise::data::{Comparisons, Outcome};
+use rankwise::io;
+use rankwise::metrics::{Judged, PairMetric};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::check_writable;
+use crate::args::{EvaluateArgs, MetricName};
+use crate::exit::{Failure, Run};
+use crate::output::{self, Output};
+use crate::plan;
+use crate::text::{Facts, count, number, number_or_dash, percent_or_dash, table};
+
+/// Measures.
+pub(super) fn run(args: &EvaluateArgs, output: &Output) -> Run<()> {
+    let files = plan::evaluate(args)?;
+    args.roc.as_deref().map(check_writable).transpose()?;
+    let model = io::read_model(&args.model)?;
+    let data = io::read_pairs(&files)?.into_comparisons()?;
+    let margins = model.margins(&data.set)?;
+    let judged = Judged::new(&data.outcomes, &margins, data.weights.as_deref(), model.threshold)?;
+    let evaluation = Evaluation::new(&args.metric, &judged, &data, model.threshold);
+    if let Some(path) = &args.roc {
+        output::write_file(path, roc(&judged)?.as_bytes())?;
+    }
+    evaluation.warnings.iter().for_each(|warning| output.warning(warning));
+    output.result(|| &evaluation, || evaluation.text(args.metric.is_empty()))
+}
+
+fn roc(judged: &Judged<'_>) -> Run<String> {
+    let Some(points) = judged.roc() else {
+        return Err(Failure::Fault("--roc: the curve needs both ties and non-ties; leave it out".into()));
+    };
+    let rows = points.iter().map(|point| {
+        let [threshold, wrong, right] =
+            [point.threshold, point.false_positive_rate, point.true_positive_rate].map(number);
+        format!("{threshold},{wrong},{right}\n")
+    });
+    Ok(std::iter::once("threshold,false_positive_rate,true_positive_rate\n".to_string()).chain(rows).collect())
+}
+
+#[derive(Debug, Serialize)]
+struct TieShares {
+    observed: Option<f64>,
+    predicted: Option<f64>,
+}
+
+/// What was measured; its fields are the JSON keys.
+#[derive(Debug, Serialize)]
+struct Evaluation {
+    metrics: Map<String, Value>,
+    pairs: usize,
+    ties: usize,
+    groups: Option<usize>,
+    groups_skipped: usize,
+    majority_error: Option<f64>,
+    tie_share: TieShares,
+    threshold: f64,
+    warnings: Vec<String>,
+    #[serde(skip)]
+    names: Vec<&'static str>,
+    #[serde(skip)]
+    confusion: [[f64; 3]; 3],
+}
+
+impl Evaluation {
+    fn new(wanted: &[MetricName], judged: &Judged<'_>, data: &Comparisons, threshold: f64) -> Self {
+        let wanted = if wanted.is_empty() { MetricName::all() } else { wanted.to_vec() };
+        let confusion = judged.confusion();
+        let (mut metrics, mut names, mut warnings) = (Map::new(), Vec::new(), Vec::new());
+        for metric in wanted {
+            let name = metric.name();
+            let value = match metric {
+                MetricName::Number(metric) => json!(metric.of(judged)),
+                MetricName::Confusion => json!(confusion),
+            };
+            if value.is_null() && !names.contains(&name) {
+                warnings.push(format!("{name} is not defined on these pairs: {}", why_undefined(judged)));
+            }
+            metrics.insert(name.into(), value);
+            names.push(name);
+        }
+        let total: f64 = confusion.iter().flatten().sum();
+        let share = |ties: f64| (total > 0.0).then(|| ties / total);
+        let tie = Outcome::Tie as usize;
+        let present = |k: &usize| data.weight(*k) > 0.0;
+        Evaluation {
+            metrics,
+            pairs: (0..data.n_pairs()).filter(present).count(),
+            ties: (0..data.n_pairs()).filter(present).filter(|&k| data.outcomes[k] == Outcome::Tie).count(),
+            groups: data.groups.as_ref().map(|groups| groups.iter().collect::<BTreeSet<_>>().len()),
+            groups_skipped: 0,
+            majority_error: judged.majority_error(),
+            tie_share: TieShares {
+                observed: share(confusion[tie].iter().sum()),
+                predicted: share(confusion.iter().map(|row| row[tie]).sum()),
+            },
+            threshold,
+            warnings,
+            names,
+            confusion,
+        }
+    }
+
+    fn text(&self, is_full: bool) -> String {
+        let mut facts = Facts::default();
+        if is_full {
+            facts.add("pairs", format!("{} ({})", self.pairs, count(self.ties, "tie")));
+            if let Some(groups) = self.groups {
+                facts.add("groups", groups.to_string());
+            }
+        }
+        for &name in self.names.iter().filter(|name| **name != MetricName::Confusion.name()) {
+            let value = number_or_dash(self.metrics.get(name).and_then(Value::as_f64));
+            facts.add(name, value);
+            if is_full && name == PairMetric::ZeroOne.name() {
+                facts.add("majority_error", number_or_dash(self.majority_error));
+            }
+        }
+        if is_full {
+            let [observed, predicted] = [self.tie_share.observed, self.tie_share.predicted].map(percent_or_dash);
+            facts.add("ties", format!("{observed} observed, {predicted} predicted"));
+            facts.add("threshold", number(self.threshold));
+        }
+        let mut text = facts.to_string();
+        if self.names.contains(&MetricName::Confusion.name()) {
+            let rows = Outcome::ALL.map(|judged| {
+                let [left, tie, right] = self.confusion[judged as usize].map(number);
+                [judged.name().to_string(), left, tie, right]
+            });
+            let gap = if text.is_empty() { "" } else { "\n" };
+            text += &format!("{gap}{}", table(["judged \\ predicted", "left", "tie", "right"], rows));
+        }
+        text
+    }
+}
+
+fn why_undefined(judged: &Judged<'_>) -> &'static str {
+    let [left, tie, right] = judged.totals();
+    if left + tie + right == 0.0 {
+        "there are none"
+    } else if tie == 0.0 {
+        "there are no ties"
+    } else {
+        "there are only ties"
+    }
+}

@@ -1,0 +1,177 @@
+//! `inspect`: what is in a model file.
+
+use rankwise::data::Features;
+use rankwise::io;
+use rankwise::model::{Method, Model, ScoreFunction, Scorer};
+use serde::Serialize;
+
+use super::report::{self, ModelReport};
+use crate::args::InspectArgs;
+use crate::exit::Run;
+use crate::output::Output;
+use crate::text::{Facts, number, number_or_dash, table};
+
+/// How many numbers of a support item are shown.
+const SHOWN_FEATURES: usize = 6;
+
+/// Shows a model.
+pub(super) fn run(args: &InspectArgs, output: &Output) -> Run<()> {
+    let model = io::read_model(&args.model)?;
+    let inspection = Inspection::new(&model, args.top);
+    model.training.warnings.iter().for_each(|warning| output.note(|| format!("warning of the training: {warning}")));
+    output.result(|| &inspection, || inspection.text(&model))
+}
+
+/// What there is to see; its fields are the JSON keys.
+#[derive(Debug, Serialize)]
+struct Inspection<'a> {
+    #[serde(flatten)]
+    report: ModelReport<'a>,
+    /// The threshold that the comparison machine itself would use on these scores.
+    machine_threshold: Option<f64>,
+    feature_names: Option<&'a [String]>,
+    features_are_items: bool,
+    is_scaled: bool,
+    conventions: Conventions,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weights: Option<Vec<Weight>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coefficients: Option<Vec<Coefficient>>,
+    warnings: &'a [String],
+}
+
+#[derive(Debug, Serialize)]
+struct Weight {
+    feature: String,
+    weight: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Coefficient {
+    /// Number of the support item, counted from 1.
+    item: usize,
+    coefficient: f64,
+    features: Vec<f64>,
+}
+
+/// The same C in the words of others.
+#[derive(Debug, Serialize)]
+struct Conventions {
+    /// ½λ‖w‖² + Σ loss
+    lambda_of_sum: f64,
+    /// ½λ‖w‖² + mean loss
+    lambda_of_mean: f64,
+    /// ½‖w‖² + C·mean loss
+    #[serde(rename = "dlib_C")]
+    dlib_c: f64,
+}
+
+impl Conventions {
+    fn of(model: &Model) -> Self {
+        let training = &model.training;
+        let n_pairs = match training.method {
+            Method::Rank => training.pairs - training.ties.min(training.pairs),
+            Method::Rank2 => 2 * training.pairs,
+            _ => training.pairs,
+        };
+        let times_pairs = training.c * n_pairs as f64;
+        Conventions { lambda_of_sum: 1.0 / training.c, lambda_of_mean: 1.0 / times_pairs, dlib_c: times_pairs }
+    }
+
+    fn text(&self) -> String {
+        format!(
+            "λ {} for ½λ‖w‖² + Σ loss; λ {} for ½λ‖w‖² + mean loss; C {} in dlib, whose C multiplies the mean",
+            number(self.lambda_of_sum),
+            number(self.lambda_of_mean),
+            number(self.dlib_c)
+        )
+    }
+}
+
+impl<'a> Inspection<'a> {
+    fn new(model: &'a Model, top: usize) -> Self {
+        let scorer = &model.scorer;
+        let (weights, coefficients) = match &scorer.function {
+            ScoreFunction::Linear { weights } => (Some(largest_weights(scorer, weights, top)), None),
+            ScoreFunction::Kernel { support, coefficients, .. } => {
+                (None, Some(largest_coefficients(support, coefficients, top)))
+            }
+        };
+        Inspection {
+            report: ModelReport::new(model),
+            machine_threshold: machine_threshold(model),
+            feature_names: scorer.feature_names.as_deref(),
+            features_are_items: scorer.are_indicators,
+            is_scaled: scorer.scaler.is_some(),
+            conventions: Conventions::of(model),
+            weights,
+            coefficients,
+            warnings: &model.training.warnings,
+        }
+    }
+
+    fn text(&self, model: &Model) -> String {
+        let mut facts = Facts::default();
+        report::add_facts(&mut facts, model);
+        if model.training.method == Method::Compare {
+            facts.add("machine's own", format!("threshold {}", number_or_dash(self.machine_threshold)));
+        }
+        facts.add("C elsewhere", self.conventions.text());
+        self.warnings.iter().for_each(|warning| facts.add("warning", warning.as_str()));
+        let mut text = facts.to_string();
+        let units = if self.is_scaled { ", of scaled features" } else { "" };
+        if let Some(weights) = &self.weights {
+            let what = if self.features_are_items { "item" } else { "feature" };
+            text += &format!("\nweights, {} of {}, the largest first{units}\n", weights.len(), model.scorer.n_features);
+            let rows = weights.iter().map(|entry| [entry.feature.clone(), number(entry.weight)]);
+            text += &table([what, "weight"], rows);
+        }
+        if let Some(coefficients) = &self.coefficients {
+            let n_support = model.training.support.unwrap_or(coefficients.len());
+            text += &format!("\nsupport items, {} of {n_support}, the largest first{units}\n", coefficients.len());
+            let rows = coefficients.iter().map(|entry| {
+                let shown = entry.features.iter().take(SHOWN_FEATURES).map(|&value| number(value));
+                let mut features = shown.collect::<Vec<_>>().join(", ");
+                if entry.features.len() > SHOWN_FEATURES {
+                    features += ", …";
+                }
+                [format!("#{}", entry.item), number(entry.coefficient), features]
+            });
+            text += &table(["item", "coefficient", "features"], rows);
+        }
+        text
+    }
+}
+
+/// 1 on scores −u/β, 0 where the machine found no region of ties; rankers have none.
+fn machine_threshold(model: &Model) -> Option<f64> {
+    (model.training.method == Method::Compare).then_some(match model.beta {
+        Some(_) if !model.no_tie_region => 1.0,
+        _ => 0.0,
+    })
+}
+
+/// The places of the largest absolute values; equal ones in order.
+fn largest(values: &[f64], top: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[b].abs().total_cmp(&values[a].abs()));
+    order.truncate(top);
+    order
+}
+
+fn largest_weights(scorer: &Scorer, weights: &[f64], top: usize) -> Vec<Weight> {
+    let name = |at: usize| match &scorer.feature_names {
+        Some(names) => names.get(at).cloned().unwrap_or_default(),
+        None => format!("#{}", at + 1),
+    };
+    largest(weights, top).into_iter().map(|at| Weight { feature: name(at), weight: weights[at] }).collect()
+}
+
+fn largest_coefficients(support: &Features, coefficients: &[f64], top: usize) -> Vec<Coefficient> {
+    let entry = |at: usize| {
+        let mut features = vec![0.0; support.n_cols()];
+        support.copy_row(at, &mut features);
+        Coefficient { item: at + 1, coefficient: coefficients[at], features }
+    };
+    largest(coefficients, top).into_iter().map(entry).collect()
+}

@@ -1,0 +1,198 @@
+//! A model and its training, as facts and as JSON: what `train` and `inspect` have in common.
+
+use rankwise::data::Scale;
+use rankwise::kernel::KernelFunction;
+use rankwise::model::{Balance, Method, Model, ThresholdRule, TieRegion, TieShare, Training};
+use rankwise::{Loss, Stop};
+use serde::Serialize;
+
+use crate::text::{Facts, count, number, percent};
+
+/// The JSON keys that describe a model.
+#[derive(Debug, Serialize)]
+pub(super) struct ModelReport<'a> {
+    method: Method,
+    loss: Loss,
+    kernel: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gamma: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    degree: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coef0: Option<f64>,
+    #[serde(rename = "C")]
+    c: f64,
+    tol: f64,
+    seed: u64,
+    scale: Scale,
+    threshold_rule: ThresholdRule,
+    tie_region: TieRegion,
+    tie_weight: f64,
+    balance: Balance,
+    items: usize,
+    features: usize,
+    groups: Option<usize>,
+    groups_dropped: usize,
+    pairs: usize,
+    ties: usize,
+    objective: f64,
+    gap: f64,
+    certificate: &'a str,
+    iterations: u64,
+    stop: Stop,
+    support: Option<usize>,
+    support_pairs: usize,
+    threshold: f64,
+    beta: Option<f64>,
+    no_tie_region: bool,
+    collapsed: bool,
+    tie_parameter: Option<f64>,
+    tie_share: TieShare,
+}
+
+impl<'a> ModelReport<'a> {
+    /// Describes a model.
+    pub(super) fn new(model: &'a Model) -> Self {
+        let training = &model.training;
+        let (gamma, degree, coef0) = match training.kernel {
+            KernelFunction::Poly { gamma, coef0, degree } => (Some(gamma), Some(degree), Some(coef0)),
+            KernelFunction::Rbf { gamma } => (Some(gamma), None, None),
+            KernelFunction::Sigmoid { gamma, coef0 } => (Some(gamma), None, Some(coef0)),
+            _ => (None, None, None),
+        };
+        ModelReport {
+            method: training.method,
+            loss: training.loss,
+            kernel: training.kernel.name(),
+            gamma,
+            degree,
+            coef0,
+            c: training.c,
+            tol: training.tol,
+            seed: training.seed,
+            scale: training.scale,
+            threshold_rule: training.threshold_rule,
+            tie_region: training.tie_region,
+            tie_weight: training.tie_weight,
+            balance: training.balance,
+            items: training.items,
+            features: training.features,
+            groups: training.groups,
+            groups_dropped: 0,
+            pairs: training.pairs,
+            ties: training.ties,
+            objective: training.objective,
+            gap: training.gap,
+            certificate: &training.certificate,
+            iterations: training.iterations,
+            stop: training.stop,
+            support: training.support,
+            support_pairs: training.support_pairs,
+            threshold: model.threshold,
+            beta: model.beta,
+            no_tie_region: model.no_tie_region,
+            collapsed: training.collapsed,
+            tie_parameter: None,
+            tie_share: training.tie_share,
+        }
+    }
+}
+
+/// Adds what the model is, how it was trained and how that ended.
+pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
+    let training = &model.training;
+    facts.add("method", training.method.name());
+    facts.add("loss", training.loss.name());
+    facts.add("kernel", kernel_text(&training.kernel));
+    facts.add("C", number(training.c));
+    let options = options_text(training);
+    if !options.is_empty() {
+        facts.add("options", options);
+    }
+    facts.add("data", data_text(training));
+    facts.add("objective", number(training.objective));
+    facts.add("gap", format!("{} ({})", number(training.gap), training.certificate));
+    facts.add("stop", stop_text(training));
+    facts.add(
+        "support",
+        match training.support {
+            Some(items) => format!("{}, {}", count(training.support_pairs, "pair"), count(items, "item")),
+            None => count(training.support_pairs, "pair"),
+        },
+    );
+    facts.add("threshold", threshold_text(model));
+    if let Some(beta) = model.beta {
+        facts.add("β", number(beta));
+    }
+    if training.collapsed {
+        facts.add("collapsed", "the constant answer is the optimum; try another loss");
+    }
+    let TieShare { observed, predicted } = training.tie_share;
+    facts.add("ties", format!("{} observed, {} predicted", percent(observed), percent(predicted)));
+}
+
+fn kernel_text(kernel: &KernelFunction) -> String {
+    match *kernel {
+        KernelFunction::Poly { gamma, coef0, degree } => {
+            format!("poly, γ {}, coef0 {}, degree {degree}", number(gamma), number(coef0))
+        }
+        KernelFunction::Rbf { gamma } => format!("rbf, γ {}", number(gamma)),
+        KernelFunction::Sigmoid { gamma, coef0 } => format!("sigmoid, γ {}, coef0 {}", number(gamma), number(coef0)),
+        _ => kernel.name().into(),
+    }
+}
+
+/// The options that are not at their defaults.
+fn options_text(training: &Training) -> String {
+    let mut options = Vec::new();
+    if training.tie_region == TieRegion::Always {
+        options.push("--tie-region always".to_string());
+    }
+    if training.tie_weight != 1.0 {
+        options.push(format!("--tie-weight {}", number(training.tie_weight)));
+    }
+    if training.balance == Balance::Outcomes {
+        options.push("--balance outcomes".into());
+    }
+    match training.scale {
+        Scale::None => {}
+        Scale::Standard => options.push("--scale standard".into()),
+        Scale::Minmax => options.push("--scale minmax".into()),
+    }
+    options.join(" ")
+}
+
+fn data_text(training: &Training) -> String {
+    let mut text = format!(
+        "{} ({}), {}, {}",
+        count(training.pairs, "pair"),
+        count(training.ties, "tie"),
+        count(training.items, "item"),
+        count(training.features, "feature")
+    );
+    if let Some(groups) = training.groups {
+        text += &format!(", {}", count(groups, "group"));
+    }
+    text
+}
+
+fn stop_text(training: &Training) -> String {
+    let why = match training.stop {
+        Stop::Converged => "converged",
+        Stop::MaxIter => "stopped by --max-iter",
+        Stop::TimeLimit => "stopped by --time-limit",
+        Stop::Interrupted => "interrupted",
+        Stop::Stalled => "no further progress possible",
+        _ => training.stop.name(),
+    };
+    format!("{why} after {} iterations (tol {})", training.iterations, number(training.tol))
+}
+
+fn threshold_text(model: &Model) -> String {
+    let rule = match (model.training.method, model.training.threshold_rule) {
+        (Method::Compare, ThresholdRule::Model) => "the machine's own",
+        _ => "the one with the least error",
+    };
+    let region = if model.no_tie_region { "; the machine itself found no region of ties" } else { "" };
+    format!("{} ({rule}{region})", number(model.threshold))
+}

@@ -1,0 +1,250 @@
+//! What is meant: typed options turned into parameters of the library. Options that do not apply are refused, never
+//! ignored; ranges are the library's business.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rankwise::data::{Comparisons, Precision};
+use rankwise::estimator::{CompareRank, CompareSvm, Effort, Fit, Variant};
+use rankwise::io::{Columns, Format, PairFiles, Source};
+use rankwise::kernel::Kernel;
+use rankwise::model::{Balance, Method, ThresholdRule};
+use rankwise::{Error, Watch};
+
+use crate::args::{
+    ColumnArgs, Common, DataArgs, EvaluateArgs, KernelArgs, KernelName, PredictArgs, PredictFormat, TrainArgs,
+};
+use crate::exit::{Failure, Run};
+
+/// What to train.
+#[derive(Debug, Clone)]
+pub(crate) enum Estimator {
+    /// The comparison machine.
+    Compare(CompareSvm),
+    /// Ranking SVM on pairs.
+    Rank(CompareRank),
+}
+
+impl Estimator {
+    /// Fits while `watch` looks on.
+    pub(crate) fn fit(&self, data: &Comparisons, watch: &dyn Watch) -> rankwise::Result<Fit> {
+        match self {
+            Estimator::Compare(svm) => svm.fit_watched(data, watch),
+            Estimator::Rank(svm) => svm.fit_watched(data, watch),
+        }
+    }
+
+    /// A method with its default parameters, but for these.
+    pub(crate) fn new(method: Method, c: f64, kernel: Kernel, effort: Effort) -> Run<Self> {
+        let ranker = |variant| {
+            let mut svm = CompareRank::new(variant);
+            (svm.c, svm.kernel, svm.effort) = (c, kernel, effort);
+            Estimator::Rank(svm)
+        };
+        match method {
+            Method::Compare => {
+                let mut svm = CompareSvm::new();
+                (svm.c, svm.kernel, svm.effort) = (c, kernel, effort);
+                Ok(Estimator::Compare(svm))
+            }
+            Method::Rank => Ok(ranker(Variant::Rank)),
+            Method::Rank2 => Ok(ranker(Variant::Rank2)),
+            other => Err(Failure::Usage(format!("--method {} cannot be trained from pairs", other.name()))),
+        }
+    }
+}
+
+/// `train`, as meant.
+pub(crate) struct TrainPlan {
+    /// The data.
+    pub(crate) files: PairFiles,
+    /// The method with its parameters.
+    pub(crate) estimator: Estimator,
+    /// The model file.
+    pub(crate) output: PathBuf,
+}
+
+/// What `train` was asked to do.
+pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
+    if let Some(items) = &args.data {
+        return Err(Failure::Usage(format!(
+            "{items}: ranking from a file of items is not available yet; give compared pairs with --pairs FILE \
+             (and their items' features with --items FILE)"
+        )));
+    }
+    if args.c == f64::INFINITY {
+        return Err(Failure::Usage(
+            "--C inf: hard margins are not available yet; choose a large finite C, such as --C 1e6".into(),
+        ));
+    }
+    let mut estimator = Estimator::new(args.method, args.c, kernel(&args.kernel)?, effort(args, common)?)?;
+    match &mut estimator {
+        Estimator::Compare(svm) => {
+            (svm.loss, svm.scale, svm.tie_weight) = (args.loss, args.scale, args.ties.tie_weight);
+            svm.threshold = args.ties.threshold.unwrap_or_default();
+            svm.tie_region = args.ties.tie_region.unwrap_or_default();
+            svm.balance = args.ties.balance.unwrap_or_default();
+            if svm.balance == Balance::Outcomes && svm.threshold == ThresholdRule::Model {
+                return Err(Failure::Usage(
+                    "--balance outcomes moves the machine's own threshold, so it needs --threshold refit; leave out \
+                     --threshold model or --balance outcomes"
+                        .into(),
+                ));
+            }
+        }
+        Estimator::Rank(svm) => {
+            (svm.loss, svm.scale, svm.tie_weight) = (args.loss, args.scale, args.ties.tie_weight);
+            let typed = [
+                ("--threshold", args.ties.threshold.is_some()),
+                ("--tie-region", args.ties.tie_region.is_some()),
+                ("--balance", args.ties.balance.is_some()),
+            ];
+            refuse(&typed, &format!("--method {}", args.method.name()), "choose --method compare")?;
+        }
+    }
+    let files = pair_files(&args.source, args.format.format, args.precision)?;
+    Ok(TrainPlan { files, estimator, output: args.output.clone() })
+}
+
+fn effort(args: &TrainArgs, common: &Common) -> Run<Effort> {
+    let mut effort = common_effort(common);
+    effort.tol = args.effort.tol;
+    effort.max_iter = args.effort.max_iter;
+    effort.cache_mb = args.effort.cache_mb;
+    effort.time_limit = match args.effort.time_limit {
+        None => None,
+        // More than a Duration can hold is no limit.
+        Some(seconds) if seconds > 1e15 => None,
+        Some(seconds) => Some(
+            Duration::try_from_secs_f64(seconds)
+                .map_err(|_| Error::parameter("time-limit", seconds, "seconds of at least 0"))?,
+        ),
+    };
+    Ok(effort)
+}
+
+/// The default effort with the threads and the seed that every command knows.
+pub(crate) fn common_effort(common: &Common) -> Effort {
+    let mut effort = Effort::default();
+    effort.threads = common.threads;
+    effort.seed = common.seed;
+    effort
+}
+
+fn kernel(args: &KernelArgs) -> Run<Kernel> {
+    let (gamma, degree, coef0) =
+        (("--gamma", args.gamma.is_some()), ("--degree", args.degree.is_some()), ("--coef0", args.coef0.is_some()));
+    let refuse =
+        |typed: &[(&str, bool)], remedy: &str| refuse(typed, &format!("--kernel {}", args.kernel.name()), remedy);
+    let width = args.gamma.unwrap_or_default();
+    let offset = args.coef0.unwrap_or(0.0);
+    match args.kernel {
+        KernelName::Linear => {
+            refuse(&[gamma], "choose --kernel rbf, poly or sigmoid")?;
+            refuse(&[degree, coef0], "choose --kernel poly")?;
+            Ok(Kernel::Linear)
+        }
+        KernelName::Poly => Ok(Kernel::Poly { gamma: width, coef0: offset, degree: args.degree.unwrap_or(3) }),
+        KernelName::Rbf => {
+            refuse(&[degree, coef0], "choose --kernel poly")?;
+            Ok(Kernel::Rbf { gamma: width })
+        }
+        KernelName::Sigmoid => {
+            refuse(&[degree], "choose --kernel poly")?;
+            Ok(Kernel::Sigmoid { gamma: width, coef0: offset })
+        }
+    }
+}
+
+/// Refuses the first of these options that was typed although it does nothing.
+fn refuse(typed: &[(&str, bool)], with: &str, remedy: &str) -> Run<()> {
+    match typed.iter().find(|(_, is_typed)| *is_typed) {
+        Some((option, _)) => {
+            Err(Failure::Usage(format!("{option} does not apply to {with}; leave it out, or {remedy}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The files of pairs that were asked for.
+fn pair_files(args: &DataArgs, format: Option<Format>, precision: Precision) -> Run<PairFiles> {
+    let Some(pairs) = &args.pairs else {
+        return Err(Failure::Usage("no data: give compared pairs with --pairs FILE".into()));
+    };
+    if pairs == "-" && args.items.as_deref() == Some("-") {
+        return Err(Failure::Usage(
+            "--pairs and --items cannot both be standard input; save one of them to a file".into(),
+        ));
+    }
+    let source = |path: &String| Source::parse(path, format.filter(|_| path == "-" || !has_own_format(path)));
+    Ok(PairFiles {
+        pairs: source(pairs)?,
+        items: args.items.as_ref().map(source).transpose()?,
+        columns: columns(&args.columns),
+        precision,
+    })
+}
+
+/// Whether the name of a file tells its format, so that `--format` is about the other one.
+fn has_own_format(path: &str) -> bool {
+    Source::parse(path, None).is_ok()
+}
+
+fn columns(args: &ColumnArgs) -> Columns {
+    Columns {
+        id: args.id.clone(),
+        weight: args.weight.clone(),
+        group: args.group.clone(),
+        label: args.label.clone(),
+        drop: args.drop.clone(),
+    }
+}
+
+/// What `predict` predicts. Features are read in f64, so that a row's score does not depend on the rows around it.
+pub(crate) enum PredictPlan {
+    /// Which side is better.
+    Pairs(PairFiles),
+    /// How good each item is.
+    Items {
+        /// The items.
+        source: Source,
+        /// Their columns.
+        columns: Columns,
+        /// How to write.
+        format: PredictFormat,
+    },
+}
+
+/// What `predict` was asked to do.
+pub(crate) fn predict(args: &PredictArgs) -> Run<PredictPlan> {
+    // `--format` is about what is written here, so the library's advice would not help.
+    let sources = [&args.data, &args.source.pairs, &args.source.items];
+    let unclear = sources.into_iter().flatten().find(|path| args.input_format.is_none() && !has_own_format(path));
+    if let Some(path) = unclear {
+        let name = if path == "-" { "standard input" } else { path };
+        return Err(Failure::Usage(format!(
+            "{name}: no extension that tells its format; add --input-format csv or --input-format tsv"
+        )));
+    }
+    let Some(data) = &args.data else {
+        if args.format == Some(PredictFormat::Scores) {
+            return Err(Failure::Usage("--format scores is for items; pairs are written as csv".into()));
+        }
+        return Ok(PredictPlan::Pairs(pair_files(&args.source, args.input_format, Precision::F64)?));
+    };
+    Ok(PredictPlan::Items {
+        source: Source::parse(data, args.input_format)?,
+        columns: columns(&args.source.columns),
+        format: args.format.unwrap_or(PredictFormat::Scores),
+    })
+}
+
+/// The pairs `evaluate` was asked to measure on.
+pub(crate) fn evaluate(args: &EvaluateArgs) -> Run<PairFiles> {
+    if let Some(items) = &args.data {
+        return Err(Failure::Usage(format!(
+            "{items}: measuring on a file of items is not available yet; give compared pairs with --pairs FILE"
+        )));
+    }
+    pair_files(&args.source, args.format.format, Precision::F64)
+}

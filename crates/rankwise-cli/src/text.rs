@@ -1,0 +1,104 @@
+//! How things look as text: numbers, lists of facts, tables, fields of a csv file.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use comfy_table::{CellAlignment, Table};
+
+/// The shortest form that reads back as the same number.
+pub(crate) fn number(value: f64) -> String {
+    let size = value.abs();
+    if size == 0.0 || (1e-5..1e16).contains(&size) || !size.is_finite() {
+        format!("{value}")
+    } else {
+        format!("{value:e}")
+    }
+}
+
+/// A number, or a dash where there is none.
+pub(crate) fn number_or_dash(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".into(), number)
+}
+
+/// A share in percent.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// A share in percent, or a dash where there is none.
+pub(crate) fn percent_or_dash(share: Option<f64>) -> String {
+    share.map_or_else(|| "–".into(), percent)
+}
+
+/// `1 pair`, `2 pairs`.
+pub(crate) fn count(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+/// Facts under each other, their names aligned.
+#[derive(Debug, Default)]
+pub(crate) struct Facts(Vec<(&'static str, String)>);
+
+impl Facts {
+    /// Adds one.
+    pub(crate) fn add(&mut self, name: &'static str, value: impl Into<String>) {
+        self.0.push((name, value.into()));
+    }
+}
+
+impl fmt::Display for Facts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = self.0.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        self.0.iter().try_for_each(|(name, value)| writeln!(f, "{name:width$}  {value}"))
+    }
+}
+
+/// A table with a header; the first column is aligned left, the others right. Ends with a line break.
+pub(crate) fn table<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+    let mut table = Table::new();
+    table.load_style(comfy_table::presets::NOTHING).set_header(header);
+    rows.into_iter().for_each(|row| {
+        table.add_row(row);
+    });
+    for (at, column) in table.column_iter_mut().enumerate() {
+        let alignment = if at == 0 { CellAlignment::Left } else { CellAlignment::Right };
+        column.set_padding((0, 2)).set_cell_alignment(alignment);
+    }
+    table.trim_fmt() + "\n"
+}
+
+/// A field of a csv file, in quotes where it needs them.
+pub(crate) fn csv_field(text: &str) -> Cow<'_, str> {
+    if text.contains([',', '"', '\n', '\r']) {
+        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_back() {
+        for value in [0.0, 1.0, -0.1, 1e-5, 1e-300, 1.5e300, 123_456_789.125, 1e16, -2e-9] {
+            assert_eq!(number(value).parse::<f64>().unwrap(), value);
+            assert!(number(value).len() < 20, "{}", number(value));
+        }
+    }
+
+    #[test]
+    fn fields_are_quoted_only_where_needed() {
+        assert_eq!(csv_field("plain"), "plain");
+        assert_eq!(csv_field("a, \"b\""), "\"a, \"\"b\"\"\"");
+    }
+
+    #[test]
+    fn facts_are_aligned() {
+        let mut facts = Facts::default();
+        facts.add("β", "−1");
+        facts.add("gap", "0");
+        assert_eq!(facts.to_string(), "β    −1\ngap  0\n");
+    }
+}

@@ -1,0 +1,112 @@
+//! Data files and model files at fault: exit status 1, with the place and the remedy.
+
+use crate::room::Room;
+
+#[test]
+fn missing_files() {
+    let room = Room::with_pairs();
+    room.run("train --pairs absent.csv -o m").fails(1, &["absent.csv"]);
+    room.run("train --pairs train.csv --items absent.csv -o m").fails(1, &["absent.csv"]);
+    room.run("predict absent --pairs train.csv").fails(1, &["absent"]);
+    room.run("evaluate absent --pairs train.csv").fails(1, &["absent"]);
+    room.run("inspect absent").fails(1, &["absent"]);
+    assert_eq!(room.names(), ["test.csv", "train.csv"]);
+}
+
+#[test]
+fn an_unknown_outcome_names_its_place_and_the_known_words() {
+    let room = Room::new();
+    room.write("bad.csv", "left.x,right.x,outcome\n1,2,right\n2,1,maybe\n");
+    room.run("train --pairs bad.csv -o m").fails(1, &["bad.csv", "line 3", "maybe", "left", "tie", "right"]);
+    room.run("train --pairs bad.csv -o m --json").fails(1, &["maybe"]);
+}
+
+#[test]
+fn outcomes_are_needed_for_training_and_measuring_only() {
+    let room = Room::with_model();
+    room.write("plain.csv", "left.x1,left.x2,right.x1,right.x2\n0,0,3,3\n3,3,0,0\n1,1,1,1\n");
+    room.run("train --pairs plain.csv -o m").fails(1, &["plain.csv", "outcome"]);
+    room.run("evaluate model --pairs plain.csv").fails(1, &["plain.csv", "outcome"]);
+    let out = room.run("predict model --pairs plain.csv").ends(0).out;
+    assert_eq!(out.lines().count(), 4);
+}
+
+#[test]
+fn text_among_the_features_names_its_place() {
+    let room = Room::new();
+    room.write("bad.csv", "left.x,right.x,outcome\n1,2,right\n2,blue,left\n");
+    room.run("train --pairs bad.csv -o m").fails(1, &["bad.csv", "line 3", "right.x", "blue"]);
+}
+
+#[test]
+fn not_a_model() {
+    let room = Room::with_pairs();
+    room.write("empty", "");
+    room.write("text", "this is not a model");
+    for file in ["empty", "text", "train.csv"] {
+        for words in ["inspect FILE", "predict FILE --pairs train.csv", "evaluate FILE --pairs train.csv"] {
+            room.run(&words.replace("FILE", file)).fails(1, &[file]);
+        }
+    }
+}
+
+#[test]
+fn a_tampered_model_is_refused() {
+    let room = Room::with_model();
+    let bytes = room.bytes("model");
+    std::fs::write(room.path("short"), &bytes[..bytes.len() - 9]).unwrap();
+    room.run("predict short --pairs test.csv").fails(1, &["short"]);
+    let mut changed = bytes.clone();
+    let last = changed.len() - 3;
+    changed[last] ^= 0x10;
+    std::fs::write(room.path("changed"), changed).unwrap();
+    room.run("predict changed --pairs test.csv").fails(1, &["changed"]);
+}
+
+#[test]
+fn features_that_do_not_fit_the_model() {
+    let room = Room::with_model();
+    room.write("other.csv", "left.x1,right.x1,outcome\n1,2,right\n");
+    room.run("predict model --pairs other.csv").fails(1, &["do not fit", "x2"]);
+    room.run("evaluate model --pairs other.csv").fails(1, &["do not fit", "x2"]);
+    room.write("ids.csv", "left,right,outcome\na,b,left\n");
+    room.run("predict model --pairs ids.csv").fails(1, &["do not fit"]);
+    room.write("items.csv", "id,x1\na,1\n");
+    room.run("predict model items.csv").fails(1, &["do not fit", "x2"]);
+}
+
+#[test]
+fn columns_are_matched_by_name() {
+    let room = Room::with_model();
+    room.write("one.csv", "left.x1,left.x2,right.x1,right.x2\n0.5,2,-1,0.25\n");
+    room.write("two.csv", "right.x2,right.x1,left.x2,left.x1\n0.25,-1,2,0.5\n");
+    let predict = |file: &str| room.run(&format!("predict model --pairs {file}")).ends(0).out;
+    assert_eq!(predict("one.csv"), predict("two.csv"));
+}
+
+#[test]
+fn items_of_another_file_with_columns_of_other_names() {
+    let room = Room::new();
+    room.write("players.csv", "name,strength,town\nann,3,x\nbob,1,y\ncy,0,z\ndee,1.1,x\n");
+    room.write(
+        "games.tsv",
+        "left\tright\tresult\timportance\nann\tbob\t1-0\t1\ncy\tann\t0-1\t2\nbob\tdee\t1/2-1/2\t1\ndee\tcy\t1-0\t1\n",
+    );
+    let columns = "--id name --drop town --label result --weight importance";
+    let data = format!("--pairs games.tsv --items players.csv {columns}");
+    let json = room.run(&format!("train {data} -o m --json")).ends(0).json();
+    assert_eq!((&json["pairs"], &json["ties"]), (&4.into(), &1.into()));
+    assert_eq!((&json["items"], &json["features"]), (&4.into(), &1.into()));
+    let out = room.run(&format!("predict m {data}")).ends(0).out;
+    assert!(out.lines().nth(1).unwrap().starts_with("ann,bob,"), "{out}");
+    let kept = columns.replace("--drop town", "");
+    room.run(&format!("train --pairs games.tsv --items players.csv {kept} -o m")).fails(1, &["players.csv", "town"]);
+}
+
+#[test]
+fn a_column_that_is_not_there_is_named() {
+    let room = Room::with_pairs();
+    let ran = room.run("train --pairs train.csv --weight importance -o m");
+    assert_ne!(ran.status, Some(0));
+    assert!(ran.err.contains("importance"), "{}", ran.err);
+}

@@ -1,0 +1,74 @@
+//! Help, version, completions.
+
+use crate::room::Room;
+
+const COMMANDS: [&str; 7] = ["train", "predict", "evaluate", "inspect", "simulate", "demo", "completions"];
+
+#[test]
+fn every_command_has_help_with_an_example() {
+    let room = Room::new();
+    for command in COMMANDS {
+        for flag in ["--help", "-h"] {
+            let ran = room.run(&format!("{command} {flag}")).ends(0);
+            assert!(ran.out.contains("Example:\n  rankwise "), "{command}: {}", ran.out);
+            assert!(ran.out.contains(&format!("Usage: rankwise {command}")), "{}", ran.out);
+            for option in ["--threads", "--seed", "--json", "--quiet", "--verbose"] {
+                assert!(ran.out.contains(option), "{command} lacks {option}");
+            }
+            assert_eq!(ran.err, "");
+        }
+    }
+}
+
+#[test]
+fn the_program_has_help_that_names_every_command() {
+    let ran = Room::new().run("--help").ends(0);
+    COMMANDS.iter().for_each(|command| assert!(ran.out.contains(&format!("\n  {command}")), "{command}"));
+    assert!(ran.out.contains("Example:"));
+}
+
+#[test]
+fn lines_of_help_fit_the_screen() {
+    let room = Room::new();
+    for command in COMMANDS {
+        let ran = room.run(&format!("{command} --help"));
+        ran.out.lines().for_each(|line| assert!(line.chars().count() <= 100, "{line}"));
+    }
+}
+
+#[test]
+fn train_help_lists_the_words_and_defaults_of_its_options() {
+    let help = Room::new().run("train --help").ends(0).out;
+    for words in [
+        "[default: compare] [possible values: compare, rank, rank2]",
+        "[possible values: linear, poly, rbf, sigmoid]",
+        "[possible values: hinge, squared-hinge]",
+        "[default: refit] [possible values: refit, model]",
+        "--C <C>",
+        "[default: 0.001]",
+        "[default: 512]",
+        "[default: 3]",
+        "[default: scale]",
+    ] {
+        let flat = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(words), "no {words:?} in {help}");
+    }
+}
+
+#[test]
+fn version_is_told() {
+    let ran = Room::new().run("--version").ends(0);
+    assert_eq!(ran.out.trim(), format!("rankwise {}", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn completions_exist_for_every_shell() {
+    let room = Room::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let ran = room.run(&format!("completions {shell}")).ends(0);
+        assert!(ran.out.contains("rankwise") && ran.out.contains("tie-region"), "{shell}");
+    }
+    let json = room.run("completions fish --json").ends(0).json();
+    assert_eq!(json["shell"], "fish");
+    room.run("completions tcsh").fails(2, &["bash", "zsh", "fish"]);
+}

@@ -1,0 +1,14 @@
+//! The program as its users see it: what they type, what comes back, how it ends.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod data;
+mod demo;
+mod evaluate;
+mod help;
+mod inspect;
+mod predict;
+mod process;
+mod room;
+mod simulate;
+mod train;
+mod usage;
