@@ -1,5 +1,9 @@
 //! The integration tests, one binary.
-#![allow(clippy::unwrap_used, reason = "clippy.toml exempts test functions, not the helpers beside them")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "clippy.toml exempts test functions, not the helpers beside them"
+)]
 
 mod formats;
 mod oracle;

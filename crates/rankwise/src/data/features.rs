@@ -150,7 +150,7 @@ impl Features {
         match (n_cols, n_values) {
             (0, 0) => Ok(0),
             (0, _) => Err(Error::parameter("features", "no columns", "at least one column")),
-            _ if n_values % n_cols == 0 => Ok(n_values / n_cols),
+            _ if n_values.is_multiple_of(n_cols) => Ok(n_values / n_cols),
             _ => Err(Error::parameter("features", n_values, format!("a multiple of the {n_cols} columns"))),
         }
     }

@@ -122,8 +122,8 @@ fn finish<T: Real, const FMA: bool>(
         }
         KernelFunction::Poly { gamma, coef0, degree } => {
             let (gamma, coef0) = (T::from_f64(gamma), T::from_f64(coef0));
-            for lane in 0..LANES {
-                values[lane] = gamma.times_plus::<FMA>(values[lane], coef0);
+            for value in &mut values {
+                *value = gamma.times_plus::<FMA>(*value, coef0);
             }
             let base = values;
             for _ in 1..degree {
@@ -134,8 +134,8 @@ fn finish<T: Real, const FMA: bool>(
         }
         KernelFunction::Sigmoid { gamma, coef0 } => {
             let (gamma, coef0) = (T::from_f64(gamma), T::from_f64(coef0));
-            for lane in 0..LANES {
-                values[lane] = gamma.times_plus::<FMA>(values[lane], coef0).tanh::<FMA>();
+            for value in &mut values {
+                *value = gamma.times_plus::<FMA>(*value, coef0).tanh::<FMA>();
             }
         }
     }
@@ -231,17 +231,19 @@ impl<T: Real> ItemBlocks<T> {
             Store::Dense(pack_centred(items, 0..n, &centre))
         };
         let blocks = ItemBlocks { kernel, n, centre, store };
-        match (0..n).find(|&i| !(blocks.norm(i) < 1e36) || !(blocks.self_value(i).abs() < 1e36)) {
-            Some(item) if T::from_f64(1e200).to_f64().is_infinite() || !blocks.self_value(item).is_finite() => {
-                Err(Error::Numeric {
-                    problem: format!(
-                        "the {} kernel of item {item} with itself leaves the range of numbers",
-                        kernel.name()
-                    ),
-                    remedy: "scale the features (--scale standard) or use a smaller gamma or degree".into(),
-                })
-            }
-            _ => Ok(blocks),
+        // Far from overflow in `T`, so that differences and sums of values stay finite too.
+        let limit = if size_of::<T>() == 4 { 1e30 } else { 1e280 };
+        let is_small = |value: f64| value.abs() < limit; // false for NaN
+        match (0..n).find(|&i| !is_small(blocks.norm(i)) || !is_small(blocks.self_value(i))) {
+            None => Ok(blocks),
+            Some(item) => Err(Error::Numeric {
+                problem: format!(
+                    "the {} kernel of item {} with itself leaves the range of numbers",
+                    kernel.name(),
+                    item + 1
+                ),
+                remedy: "scale the features (--scale standard), or use a smaller gamma or degree".into(),
+            }),
         }
     }
 

@@ -87,8 +87,8 @@ impl<T: Copy> RowCache<T> {
     }
 
     /// Keeps of every row the numbers at the given positions (ascending); rows that do not reach that far are cut
-    /// where they end.
-    pub(crate) fn keep_positions(&mut self, kept: &[u32]) {
+    /// where they end, the others padded to `padded` numbers.
+    pub(crate) fn keep_positions(&mut self, kept: &[u32], padded: usize, zero: T) {
         self.used = 0;
         for slot in &mut self.slots {
             let reach = kept.partition_point(|&p| (p as usize) < slot.row.len());
@@ -96,6 +96,9 @@ impl<T: Copy> RowCache<T> {
                 slot.row[to] = slot.row[from as usize];
             }
             slot.row.truncate(reach);
+            if reach == kept.len() && !slot.row.is_empty() {
+                slot.row.resize(padded.max(reach), zero);
+            }
             slot.row.shrink_to_fit();
             self.used += slot.row.len();
         }
@@ -184,8 +187,8 @@ mod tests {
         cache.extend_row(a, 5, 0.0, None).copy_from_slice(&[0.0, 1.0, 2.0, 3.0, 4.0]);
         let b = cache.insert(1, 2, Some(a));
         cache.extend_row(b, 2, 0.0, Some(a)).copy_from_slice(&[5.0, 6.0]);
-        cache.keep_positions(&[1, 4]);
-        assert_eq!(cache.row(a), [1.0, 4.0]);
+        cache.keep_positions(&[1, 4], 3, 0.0);
+        assert_eq!(cache.row(a), [1.0, 4.0, 0.0]);
         assert_eq!(cache.row(b), [6.0]);
     }
 }

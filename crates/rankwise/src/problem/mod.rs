@@ -84,6 +84,6 @@ pub(crate) trait PairMatrix {
     fn rearrange(&mut self, kept: &[u32], appended: &[u32]);
     /// Makes sure that the row of a pair is at hand; the row in slot `keep` stays.
     fn load(&mut self, pair: u32, keep: Option<u32>) -> u32;
-    /// The row in a slot: one number per position.
+    /// The row in a slot: one number per position, padded to a multiple of 16.
     fn row(&self, slot: u32) -> &[Self::Value];
 }

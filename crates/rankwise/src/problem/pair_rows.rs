@@ -79,7 +79,9 @@ impl<T: Real> PairMatrix for PairRows<T> {
     }
 
     fn rearrange(&mut self, kept: &[u32], appended: &[u32]) {
-        self.rows.keep_positions(kept);
+        // Padding must not pass for numbers of the pairs that are appended.
+        let padded = if appended.is_empty() { Self::padded(kept.len()) } else { 0 };
+        self.rows.keep_positions(kept, padded, T::ZERO);
         self.order = kept.iter().map(|&p| self.order[p as usize]).chain(appended.iter().copied()).collect();
         let of = |side: &[u32]| self.order.iter().map(|&k| side[k as usize]).collect::<Vec<_>>();
         let (now_left, now_right) = (of(&self.left), of(&self.right));
@@ -99,7 +101,7 @@ impl<T: Real> PairMatrix for PairRows<T> {
             None => self.rows.insert(pair, padded, keep),
         };
         let known = self.rows.row(slot).len();
-        if known >= self.order.len() {
+        if known >= padded {
             return slot;
         }
         // Rows are computed from a whole panel on.
@@ -125,7 +127,7 @@ impl<T: Real> PairMatrix for PairRows<T> {
     }
 
     fn row(&self, slot: u32) -> &[T] {
-        &self.rows.row(slot)[..self.order.len()]
+        &self.rows.row(slot)[..Self::padded(self.order.len())]
     }
 }
 

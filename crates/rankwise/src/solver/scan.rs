@@ -8,6 +8,8 @@ use crate::math::{Real, wide};
 
 /// Pairs scanned together; the best of a chunk is found first, its place afterwards.
 const CHUNK: usize = 128;
+/// Arrays over positions are padded to a multiple of this with pairs that neither offer nor ask for anything.
+pub(super) const PAD: usize = 16;
 
 /// What the dual variables of the pairs at each position offer and ask for.
 #[derive(Debug, Default)]
@@ -42,29 +44,22 @@ pub(super) struct Variable {
 wide! {
     fn chunk_offers<T>(margins: &mut [f64], rows: [(f64, &[T]); 2], up: &[f64], up_mirror: &[f64], best: &mut [f64]) {
         let [(a, row_a), (b, row_b)] = rows;
-        let n = margins.len();
-        let (row_a, row_b, up, up_mirror) = (&row_a[..n], &row_b[..n], &up[..n], &up_mirror[..n]);
-        for (chunk, best) in best.iter_mut().enumerate() {
-            let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(n);
-            let mut most = [f64::NEG_INFINITY; 8];
-            let mut p = range.start;
-            while p + 8 <= range.end {
-                for lane in 0..8 {
-                    let k = p + lane;
-                    let z = margins[k] + (a * row_a[k].to_f64() + b * row_b[k].to_f64());
-                    margins[k] = z;
-                    let (x, y) = (up[k] - z, up_mirror[k] + z);
-                    let v = if x > y { x } else { y };
-                    most[lane] = if v > most[lane] { v } else { most[lane] };
+        let chunks = margins.chunks_mut(CHUNK).zip(row_a.chunks(CHUNK)).zip(row_b.chunks(CHUNK));
+        let chunks = chunks.zip(up.chunks(CHUNK)).zip(up_mirror.chunks(CHUNK));
+        for (((((z, row_a), row_b), up), up_mirror), best) in chunks.zip(best) {
+            let mut most = [f64::NEG_INFINITY; PAD];
+            let wide = z.as_chunks_mut::<PAD>().0.iter_mut().zip(row_a.as_chunks::<PAD>().0);
+            let wide = wide.zip(row_b.as_chunks::<PAD>().0).zip(up.as_chunks::<PAD>().0);
+            for ((((z, row_a), row_b), up), up_mirror) in wide.zip(up_mirror.as_chunks::<PAD>().0) {
+                for lane in 0..PAD {
+                    let moved = z[lane] + (a * row_a[lane].to_f64() + b * row_b[lane].to_f64());
+                    z[lane] = moved;
+                    let (x, y) = (up[lane] - moved, up_mirror[lane] + moved);
+                    let offer = if x > y { x } else { y };
+                    most[lane] = if offer > most[lane] { offer } else { most[lane] };
                 }
-                p += 8;
             }
-            for k in p..range.end {
-                let z = margins[k] + (a * row_a[k].to_f64() + b * row_b[k].to_f64());
-                margins[k] = z;
-                most[0] = most[0].max(up[k] - z).max(up_mirror[k] + z);
-            }
-            *best = most.iter().fold(f64::NEG_INFINITY, |m, &v| m.max(v));
+            *best = most.iter().fold(f64::NEG_INFINITY, |m, &v| if v > m { v } else { m });
         }
         let _ = FMA;
     }
@@ -113,28 +108,22 @@ fn gains<T: Real>(first: First, z: f64, row: T, diagonal: f32, down: f64, down_m
 
 wide! {
     fn chunk_gains<T>(first: First, margins: &[f64], row: &[T], diagonal: &[f32], down: &[f64], down_mirror: &[f64], best: &mut [(f32, f32)]) {
-        let n = margins.len();
-        let (row, diagonal, down, down_mirror) = (&row[..n], &diagonal[..n], &down[..n], &down_mirror[..n]);
-        for (chunk, best) in best.iter_mut().enumerate() {
-            let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(n);
-            let (mut violation, mut gain) = ([0.0f32; 16], [0.0f32; 16]);
-            let mut p = range.start;
-            while p + 16 <= range.end {
-                for lane in 0..16 {
-                    let k = p + lane;
-                    let (b, m, x, y) = gains(first, margins[k], row[k], diagonal[k], down[k], down_mirror[k]);
+        let chunks = margins.chunks(CHUNK).zip(row.chunks(CHUNK)).zip(diagonal.chunks(CHUNK));
+        let chunks = chunks.zip(down.chunks(CHUNK)).zip(down_mirror.chunks(CHUNK));
+        for (((((z, row), diagonal), down), down_mirror), best) in chunks.zip(best) {
+            let (mut violation, mut gain) = ([0.0f32; PAD], [0.0f32; PAD]);
+            let wide = z.as_chunks::<PAD>().0.iter().zip(row.as_chunks::<PAD>().0);
+            let wide = wide.zip(diagonal.as_chunks::<PAD>().0).zip(down.as_chunks::<PAD>().0);
+            for ((((z, row), diagonal), down), down_mirror) in wide.zip(down_mirror.as_chunks::<PAD>().0) {
+                for lane in 0..PAD {
+                    let (b, m, x, y) = gains(first, z[lane], row[lane], diagonal[lane], down[lane], down_mirror[lane]);
                     let (v, g) = (if b > m { b } else { m }, if x > y { x } else { y });
                     violation[lane] = if v > violation[lane] { v } else { violation[lane] };
                     gain[lane] = if g > gain[lane] { g } else { gain[lane] };
                 }
-                p += 16;
             }
-            for k in p..range.end {
-                let (b, m, x, y) = gains(first, margins[k], row[k], diagonal[k], down[k], down_mirror[k]);
-                violation[0] = violation[0].max(b).max(m);
-                gain[0] = gain[0].max(x).max(y);
-            }
-            *best = (violation.iter().fold(0.0, |a, &b| a.max(b)), gain.iter().fold(0.0, |a, &b| a.max(b)));
+            let largest = |m: f32, v: &f32| if *v > m { *v } else { m };
+            *best = (violation.iter().fold(0.0, largest), gain.iter().fold(0.0, largest));
         }
         let _ = FMA;
     }

@@ -8,7 +8,7 @@
 
 use std::time::Instant;
 
-use super::scan::{FLAT, First, Levels, Variable, find_second, update_and_find_offer};
+use super::scan::{FLAT, First, Levels, PAD, Variable, find_second, update_and_find_offer};
 use crate::math::Real;
 use crate::problem::{Anchor, Certificate, Dual, MirroredQp, PairMatrix};
 use crate::progress::{Progress, Stop, Watch};
@@ -216,14 +216,6 @@ impl<'a, M: PairMatrix> Search<'a, M> {
         let certificate = self.problem.certify(&self.state.duals, self.state.anchor);
         self.all_margins.copy_from_slice(&certificate.margins);
         self.dual = certificate.dual;
-        if std::env::var_os("RWDBG").is_some() {
-            eprintln!(
-                "refresh it {} active {} gap {:.3e}",
-                self.state.iterations,
-                self.matrix.order().len(),
-                certificate.gap()
-            );
-        }
         let n = self.all_margins.len();
         let mut is_active = vec![false; n];
         self.matrix.order().iter().for_each(|&k| is_active[k as usize] = true);
@@ -268,14 +260,25 @@ impl<'a, M: PairMatrix> Search<'a, M> {
     }
 
     fn load_levels(&mut self) {
-        let order = self.matrix.order().to_vec();
-        let diagonal = self.matrix.diagonal();
-        let duals = self.problem.duals();
-        self.diagonal = order.iter().map(|&k| (diagonal[k as usize] + duals[k as usize].shift) as f32).collect();
-        self.margins = order.iter().map(|&k| self.all_margins[k as usize]).collect();
+        let order = self.matrix.order();
+        let padded = order.len().next_multiple_of(PAD);
         let levels: Vec<[f64; 4]> = order.iter().map(|&k| self.pair_levels(k as usize)).collect();
-        let column = |c: usize| levels.iter().map(|l| l[c]).collect::<Vec<_>>();
-        self.levels = Levels { up: column(0), up_mirror: column(1), down: column(2), down_mirror: column(3) };
+        let column = |c: usize, padding: f64| {
+            let mut column: Vec<f64> = levels.iter().map(|l| l[c]).collect();
+            column.resize(padded, padding);
+            column
+        };
+        self.levels = Levels {
+            up: column(0, f64::NEG_INFINITY),
+            up_mirror: column(1, f64::NEG_INFINITY),
+            down: column(2, f64::INFINITY),
+            down_mirror: column(3, f64::INFINITY),
+        };
+        let (diagonal, duals) = (self.matrix.diagonal(), self.problem.duals());
+        self.diagonal = order.iter().map(|&k| (diagonal[k as usize] + duals[k as usize].shift) as f32).collect();
+        self.diagonal.resize(padded, 1.0);
+        self.margins = order.iter().map(|&k| self.all_margins[k as usize]).collect();
+        self.margins.resize(padded, 0.0);
     }
 
     fn set_levels(&mut self, position: usize) {
@@ -373,7 +376,7 @@ impl<'a, M: PairMatrix> Search<'a, M> {
             if self.state.iterations >= limits.max_iter {
                 return Some(Stop::MaxIter);
             }
-            if self.state.iterations % LOOK == 0 {
+            if self.state.iterations.is_multiple_of(LOOK) {
                 let gap = self.estimated_gap();
                 if gap <= aim.estimate(self.dual + gap) || self.state.iterations >= patience {
                     return None;
@@ -381,13 +384,16 @@ impl<'a, M: PairMatrix> Search<'a, M> {
                 if limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                     return Some(Stop::TimeLimit);
                 }
-                let progress =
-                    Progress { iterations: self.state.iterations, gap: gap / (self.dual + gap).max(1e-12), tol: limits.tol };
+                let progress = Progress {
+                    iterations: self.state.iterations,
+                    gap: gap / (self.dual + gap).max(1e-12),
+                    tol: limits.tol,
+                };
                 if !limits.watch.on_progress(progress) {
                     return Some(Stop::Interrupted);
                 }
             }
-            if (self.state.iterations - started_at) % shrink_every == 0 && self.shrink() {
+            if (self.state.iterations - started_at).is_multiple_of(shrink_every) && self.shrink() {
                 next = update_and_find_offer(&mut self.margins, unmoved, &self.levels, &mut offers);
             }
         }
@@ -481,7 +487,7 @@ impl<'a, M: PairMatrix> Search<'a, M> {
             let (p, z) = (p as usize, self.margins[p as usize]);
             self.levels.offer(p, z) >= demand || self.levels.demand(p, z) <= offer
         };
-        let n = self.margins.len();
+        let n = self.matrix.order().len();
         let kept: Vec<u32> = (0..n as u32).filter(|&p| stays(p)).collect();
         // Moving rows together costs something: do it when it pays.
         if kept.len() * 10 > n * 9 {
