@@ -1,1 +1,58 @@
-fn main() {}
+//! What developers run: `cargo xtask test`, `cargo xtask bench NAME`.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal")]
+
+mod bench;
+mod test;
+
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+const USAGE: &str = "usage:
+  cargo xtask test                    format, lints, all tests, documentation
+  cargo xtask bench NAME [ARGS…]      side by side with other tools; names: comparing-kernel";
+
+/// What a task comes back with: what went wrong, in words.
+type Outcome = Result<(), String>;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["test"] => test::run(),
+        ["bench", name, rest @ ..] => bench::run(name, rest),
+        _ => Err(USAGE.to_string()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("{problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The folder of the workspace.
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// A command run in the workspace's folder.
+fn command(program: &str, args: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(args).current_dir(root());
+    command
+}
+
+/// The cargo that runs this.
+fn cargo(args: &[&str]) -> Command {
+    command(&std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()), args)
+}
+
+/// Runs a step and says which one failed.
+fn step(name: &str, command: &mut Command) -> Outcome {
+    println!("== {name}");
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{name} failed ({status})")),
+        Err(e) => Err(format!("{name} could not be started: {e}")),
+    }
+}

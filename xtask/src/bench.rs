@@ -1,0 +1,19 @@
+//! Benchmarks beside other tools, in a virtual environment of their own.
+
+use crate::{Outcome, cargo, command, root, step};
+
+pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
+    let (script, packages): (&str, &[&str]) = match name {
+        "comparing-kernel" => ("bench/comparing_kernel.py", &["numpy", "scikit-learn"]),
+        _ => return Err(format!("unknown benchmark {name}; there is: comparing-kernel")),
+    };
+    step("program", &mut cargo(&["build", "--release", "--package", "rankwise-cli"]))?;
+    let venv = root().join("bench/.venv");
+    let python = venv.join("bin/python");
+    if !python.exists() {
+        step("virtual environment", command("python3", &["-m", "venv"]).arg(&venv))?;
+    }
+    let python = python.to_string_lossy().into_owned();
+    step("packages", command(&python, &["-m", "pip", "install", "--quiet"]).args(packages))?;
+    step(name, command(&python, &[script]).args(args))
+}
