@@ -15,9 +15,15 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// A number, or a dash where there is none.
-pub(crate) fn number_or_dash(value: Option<f64>) -> String {
-    value.map_or_else(|| "–".into(), number)
+/// A number for people to read: six digits that matter. Results and JSON use [`number`].
+pub(crate) fn rounded(value: f64) -> String {
+    let six = format!("{value:.5e}").parse().unwrap_or(value);
+    number(six)
+}
+
+/// A rounded number, or a dash where there is none.
+pub(crate) fn rounded_or_dash(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".into(), rounded)
 }
 
 /// A share in percent.

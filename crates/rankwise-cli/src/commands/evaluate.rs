@@ -13,7 +13,7 @@ use crate::args::{EvaluateArgs, MetricName};
 use crate::exit::{Failure, Run};
 use crate::output::{self, Output};
 use crate::plan;
-use crate::text::{Facts, count, number, number_or_dash, percent_or_dash, table};
+use crate::text::{Facts, count, percent_or_dash, rounded, rounded_or_dash, table};
 
 /// Measures.
 pub(super) fn run(args: &EvaluateArgs, output: &Output) -> Run<()> {
@@ -115,16 +115,16 @@ impl Evaluation {
             }
         }
         for &name in self.names.iter().filter(|name| **name != MetricName::Confusion.name()) {
-            let value = number_or_dash(self.metrics.get(name).and_then(Value::as_f64));
+            let value = rounded_or_dash(self.metrics.get(name).and_then(Value::as_f64));
             facts.add(name, value);
             if is_full && name == PairMetric::ZeroOne.name() {
-                facts.add("majority_error", number_or_dash(self.majority_error));
+                facts.add("majority_error", rounded_or_dash(self.majority_error));
             }
         }
         if is_full {
             let [observed, predicted] = [self.tie_share.observed, self.tie_share.predicted].map(percent_or_dash);
             facts.add("ties", format!("{observed} observed, {predicted} predicted"));
-            facts.add("threshold", number(self.threshold));
+            facts.add("threshold", rounded(self.threshold));
         }
         let mut text = facts.to_string();
         if self.names.contains(&MetricName::Confusion.name()) {

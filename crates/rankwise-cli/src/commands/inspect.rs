@@ -9,7 +9,7 @@ use super::report::{self, ModelReport};
 use crate::args::InspectArgs;
 use crate::exit::Run;
 use crate::output::Output;
-use crate::text::{Facts, number, number_or_dash, table};
+use crate::text::{Facts, rounded, rounded_or_dash, table};
 
 /// How many numbers of a support item are shown.
 const SHOWN_FEATURES: usize = 6;
@@ -81,9 +81,9 @@ impl Conventions {
     fn text(&self) -> String {
         format!(
             "λ {} for ½λ‖w‖² + Σ loss; λ {} for ½λ‖w‖² + mean loss; C {} in dlib, whose C multiplies the mean",
-            number(self.lambda_of_sum),
-            number(self.lambda_of_mean),
-            number(self.dlib_c)
+            rounded(self.lambda_of_sum),
+            rounded(self.lambda_of_mean),
+            rounded(self.dlib_c)
         )
     }
 }
@@ -114,7 +114,7 @@ impl<'a> Inspection<'a> {
         let mut facts = Facts::default();
         report::add_facts(&mut facts, model);
         if model.training.method == Method::Compare {
-            facts.add("machine's own", format!("threshold {}", number_or_dash(self.machine_threshold)));
+            facts.add("machine's own", format!("threshold {}", rounded_or_dash(self.machine_threshold)));
         }
         facts.add("C elsewhere", self.conventions.text());
         self.warnings.iter().for_each(|warning| facts.add("warning", warning.as_str()));
@@ -123,19 +123,19 @@ impl<'a> Inspection<'a> {
         if let Some(weights) = &self.weights {
             let what = if self.features_are_items { "item" } else { "feature" };
             text += &format!("\nweights, {} of {}, the largest first{units}\n", weights.len(), model.scorer.n_features);
-            let rows = weights.iter().map(|entry| [entry.feature.clone(), number(entry.weight)]);
+            let rows = weights.iter().map(|entry| [entry.feature.clone(), rounded(entry.weight)]);
             text += &table([what, "weight"], rows);
         }
         if let Some(coefficients) = &self.coefficients {
             let n_support = model.training.support.unwrap_or(coefficients.len());
             text += &format!("\nsupport items, {} of {n_support}, the largest first{units}\n", coefficients.len());
             let rows = coefficients.iter().map(|entry| {
-                let shown = entry.features.iter().take(SHOWN_FEATURES).map(|&value| number(value));
+                let shown = entry.features.iter().take(SHOWN_FEATURES).map(|&value| rounded(value));
                 let mut features = shown.collect::<Vec<_>>().join(", ");
                 if entry.features.len() > SHOWN_FEATURES {
                     features += ", …";
                 }
-                [format!("#{}", entry.item), number(entry.coefficient), features]
+                [format!("#{}", entry.item), rounded(entry.coefficient), features]
             });
             text += &table(["item", "coefficient", "features"], rows);
         }

@@ -6,7 +6,7 @@ use rankwise::model::{Balance, Method, Model, ThresholdRule, TieRegion, TieShare
 use rankwise::{Loss, Stop};
 use serde::Serialize;
 
-use crate::text::{Facts, count, number, percent};
+use crate::text::{Facts, count, number, percent, rounded};
 
 /// The JSON keys that describe a model.
 #[derive(Debug, Serialize)]
@@ -110,8 +110,8 @@ pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
         facts.add("options", options);
     }
     facts.add("data", data_text(training));
-    facts.add("objective", number(training.objective));
-    facts.add("gap", format!("{} ({})", number(training.gap), training.certificate));
+    facts.add("objective", rounded(training.objective));
+    facts.add("gap", format!("{} ({})", rounded(training.gap), training.certificate));
     facts.add("stop", stop_text(training));
     facts.add(
         "support",
@@ -122,7 +122,7 @@ pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
     );
     facts.add("threshold", threshold_text(model));
     if let Some(beta) = model.beta {
-        facts.add("β", number(beta));
+        facts.add("β", rounded(beta));
     }
     if training.collapsed {
         facts.add("collapsed", "the constant answer is the optimum; try another loss");
@@ -134,10 +134,10 @@ pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
 fn kernel_text(kernel: &KernelFunction) -> String {
     match *kernel {
         KernelFunction::Poly { gamma, coef0, degree } => {
-            format!("poly, γ {}, coef0 {}, degree {degree}", number(gamma), number(coef0))
+            format!("poly, γ {}, coef0 {}, degree {degree}", rounded(gamma), rounded(coef0))
         }
-        KernelFunction::Rbf { gamma } => format!("rbf, γ {}", number(gamma)),
-        KernelFunction::Sigmoid { gamma, coef0 } => format!("sigmoid, γ {}, coef0 {}", number(gamma), number(coef0)),
+        KernelFunction::Rbf { gamma } => format!("rbf, γ {}", rounded(gamma)),
+        KernelFunction::Sigmoid { gamma, coef0 } => format!("sigmoid, γ {}, coef0 {}", rounded(gamma), rounded(coef0)),
         _ => kernel.name().into(),
     }
 }
@@ -194,5 +194,5 @@ fn threshold_text(model: &Model) -> String {
         _ => "the one with the least error",
     };
     let region = if model.no_tie_region { "; the machine itself found no region of ties" } else { "" };
-    format!("{} ({rule}{region})", number(model.threshold))
+    format!("{} ({rule}{region})", rounded(model.threshold))
 }
