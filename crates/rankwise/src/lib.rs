@@ -1,4 +1,37 @@
 //! Learn to **rank** and to **compare** with support vector machines.
+//!
+//! Pairs of items were judged: *left better*, *no difference*, *right better*. A comparer learns a ranking function
+//! r(x) **and** when a difference does not matter: with margin = r(right) − r(left), a pair with |margin| ≤ threshold is a
+//! tie. Ties are data.
+//!
+//! The machine ([`CompareSvm`]) minimises over u and β, with z = u·(Φ(right) − Φ(left)) and non-ties oriented so that z
+//! should be positive,
+//!
+//! ½‖u‖² + C·\[Σ_non-ties c·ℓ(1 − β − z) + Σ_ties c·(ℓ(1 + β + z) + ℓ(1 + β − z))\];
+//!
+//! [`CompareRank`] holds the two baselines. Data flow one way:
+//!
+//! [`io`] → [`data`] → estimator ([`CompareSvm`], [`CompareRank`]) → [`Model`] → margins → [`metrics`]
+//!
+//! ```
+//! use rankwise::data::simulate::{Norm, Simulation};
+//! use rankwise::metrics::Judged;
+//! use rankwise::{CompareSvm, Kernel};
+//!
+//! let simulate = |seed| Simulation { norm: Norm::L1, n_pairs: 300, ties: 0.5, noise: 0.25, seed }.draw();
+//! let (train, test) = (simulate(1)?, simulate(2)?);
+//!
+//! let fit = CompareSvm::new().c(10.0).kernel(Kernel::rbf(0.5)).fit(&train)?;
+//! assert!(fit.model.training.gap <= 1e-3);
+//!
+//! let margins = fit.model.margins(&test.set)?;
+//! let judged = Judged::new(&test.outcomes, &margins, None, fit.model.threshold)?;
+//! assert!(judged.zero_one() < Some(0.2));
+//! # Ok::<(), rankwise::Error>(())
+//! ```
+//!
+//! Nothing here prints or panics on what a user can cause. The same data and seed give the same model, whatever the number of
+//! threads.
 
 pub mod data;
 mod error;

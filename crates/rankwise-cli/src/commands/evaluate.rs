@@ -13,7 +13,7 @@ use crate::args::{EvaluateArgs, MetricName};
 use crate::exit::{Failure, Run};
 use crate::output::{self, Output};
 use crate::plan;
-use crate::text::{Facts, count, percent_or_dash, rounded, rounded_or_dash, table};
+use crate::text::{Facts, count, number, percent_or_dash, rounded, rounded_or_dash, table};
 
 /// Measures.
 pub(super) fn run(args: &EvaluateArgs, output: &Output) -> Run<()> {

@@ -1,40 +1,51 @@
-//! Rows kept in memory up to a budget; the one used longest ago goes first.
+//! Rows kept in one piece of memory up to a budget; the one used longest ago goes first.
+
+use crate::math::Real;
 
 const NONE: u32 = u32::MAX;
 
-#[derive(Debug)]
-struct Slot<T> {
+#[derive(Debug, Clone, Copy)]
+struct Slot {
     key: u32,
-    row: Vec<T>,
+    /// How many numbers of the row are known.
+    known: usize,
     newer: u32,
     older: u32,
 }
 
-/// Rows by key. A row may be shorter than asked for: the caller fills in the rest.
+/// Rows of one length by key. Of a row, the first so many numbers may be known; the caller fills in the rest.
 #[derive(Debug)]
 pub(crate) struct RowCache<T> {
-    /// Numbers that may be kept, and are.
+    /// Numbers that may be kept.
     budget: usize,
-    used: usize,
+    row_len: usize,
+    numbers: Vec<T>,
     slot_of: Vec<u32>,
-    slots: Vec<Slot<T>>,
-    free: Vec<u32>,
+    slots: Vec<Slot>,
     newest: u32,
     oldest: u32,
 }
 
-impl<T: Copy> RowCache<T> {
-    /// A cache for keys below `n_keys` that keeps at most `bytes`, but always room for two rows.
-    pub(crate) fn new(n_keys: usize, bytes: usize) -> Self {
-        RowCache {
+impl<T: Real> RowCache<T> {
+    /// A cache of rows of `row_len` numbers for keys below `n_keys` that keeps at most `bytes`, but always two rows.
+    pub(crate) fn new(n_keys: usize, row_len: usize, bytes: usize) -> Self {
+        let mut cache = RowCache {
             budget: bytes / size_of::<T>(),
-            used: 0,
+            row_len,
+            numbers: Vec::new(),
             slot_of: vec![NONE; n_keys],
             slots: Vec::new(),
-            free: Vec::new(),
             newest: NONE,
             oldest: NONE,
-        }
+        };
+        // Zeroed memory takes room only once it is written to.
+        cache.numbers = vec![T::ZERO; cache.capacity() * row_len];
+        cache
+    }
+
+    /// How many rows there is room for.
+    fn capacity(&self) -> usize {
+        (self.budget / self.row_len.max(1)).min(self.slot_of.len()).max(2)
     }
 
     /// The slot of a key, now the newest; `None` when its row is not here.
@@ -50,78 +61,91 @@ impl<T: Copy> RowCache<T> {
         Some(slot)
     }
 
-    /// An empty row for a key that is not here, with room made for `len` numbers; `keep` is not thrown out.
-    pub(crate) fn insert(&mut self, key: u32, len: usize, keep: Option<u32>) -> u32 {
-        self.make_room(len, keep);
-        let slot = match self.free.pop() {
-            Some(slot) => slot,
-            None => {
-                self.slots.push(Slot { key, row: Vec::new(), newer: NONE, older: NONE });
-                (self.slots.len() - 1) as u32
-            }
+    /// A slot for a key that is not here, nothing of its row known; the row in slot `keep` is not thrown out.
+    pub(crate) fn insert(&mut self, key: u32, keep: Option<u32>) -> u32 {
+        let slot = if self.slots.len() < self.capacity() {
+            self.slots.push(Slot { key, known: 0, newer: NONE, older: NONE });
+            (self.slots.len() - 1) as u32
+        } else {
+            let oldest = self.oldest;
+            let slot = if Some(oldest) == keep { self.slots[oldest as usize].newer } else { oldest };
+            self.unlink(slot);
+            self.slot_of[self.slots[slot as usize].key as usize] = NONE;
+            slot
         };
         self.slots[slot as usize].key = key;
-        self.slots[slot as usize].row.clear();
+        self.slots[slot as usize].known = 0;
         self.slot_of[key as usize] = slot;
         self.link_newest(slot);
         slot
     }
 
-    /// The numbers in a slot.
+    /// How many numbers of the row in a slot are known.
+    pub(crate) fn known(&self, slot: u32) -> usize {
+        self.slots[slot as usize].known
+    }
+
+    /// The row in a slot.
     pub(crate) fn row(&self, slot: u32) -> &[T] {
-        &self.slots[slot as usize].row
+        &self.numbers[slot as usize * self.row_len..][..self.row_len]
     }
 
-    /// Lengthens the row in a slot to `len` numbers and hands it out for filling.
-    pub(crate) fn extend_row(&mut self, slot: u32, len: usize, zero: T, keep: Option<u32>) -> &mut [T] {
-        let row_len = self.slots[slot as usize].row.len();
-        if len > row_len {
-            // The row itself is newest, so it is thrown out last; two rows always fit.
-            self.make_room(len - row_len, keep.or(Some(slot)));
-            let row = &mut self.slots[slot as usize].row;
-            row.reserve_exact(len - row_len);
-            row.resize(len, zero);
-            self.used += len - row_len;
+    /// The row in a slot, for filling in what is not known; from now on all of it is.
+    pub(crate) fn fill(&mut self, slot: u32) -> &mut [T] {
+        self.slots[slot as usize].known = self.row_len;
+        &mut self.numbers[slot as usize * self.row_len..][..self.row_len]
+    }
+
+    /// Keeps of every row the numbers at the given positions (ascending), as far as they are known, and makes rows
+    /// `row_len` numbers long.
+    pub(crate) fn keep_positions(&mut self, kept: &[u32], row_len: usize) {
+        let old_len = self.row_len;
+        for (at, slot) in self.slots.iter_mut().enumerate() {
+            let row = &mut self.numbers[at * old_len..][..old_len];
+            slot.known = kept.partition_point(|&p| (p as usize) < slot.known);
+            for (to, &from) in kept[..slot.known].iter().enumerate() {
+                row[to] = row[from as usize];
+            }
         }
-        &mut self.slots[slot as usize].row
-    }
-
-    /// Keeps of every row the numbers at the given positions (ascending); rows that do not reach that far are cut
-    /// where they end, the others padded to `padded` numbers.
-    pub(crate) fn keep_positions(&mut self, kept: &[u32], padded: usize, zero: T) {
-        self.used = 0;
-        for slot in &mut self.slots {
-            let reach = kept.partition_point(|&p| (p as usize) < slot.row.len());
-            for (to, &from) in kept[..reach].iter().enumerate() {
-                slot.row[to] = slot.row[from as usize];
-            }
-            slot.row.truncate(reach);
-            if reach == kept.len() && !slot.row.is_empty() {
-                slot.row.resize(padded.max(reach), zero);
-            }
-            slot.row.shrink_to_fit();
-            self.used += slot.row.len();
+        self.row_len = row_len;
+        while self.slots.len() > self.capacity() {
+            self.remove_oldest(old_len);
         }
-    }
-
-    fn make_room(&mut self, len: usize, keep: Option<u32>) {
-        let mut candidate = self.oldest;
-        while self.used + len > self.budget && candidate != NONE {
-            let next = self.slots[candidate as usize].newer;
-            if Some(candidate) != keep && candidate != self.newest {
-                self.throw_out(candidate);
+        let needed = self.capacity() * row_len;
+        if row_len > old_len {
+            self.numbers.resize(needed.max(self.numbers.len()), T::ZERO);
+            for (at, slot) in self.slots.iter().enumerate().rev() {
+                self.numbers.copy_within(at * old_len..at * old_len + slot.known, at * row_len);
             }
-            candidate = next;
+        } else {
+            for (at, slot) in self.slots.iter().enumerate() {
+                self.numbers.copy_within(at * old_len..at * old_len + slot.known, at * row_len);
+            }
+            self.numbers.resize(needed.max(self.numbers.len()), T::ZERO);
         }
     }
 
-    fn throw_out(&mut self, slot: u32) {
-        self.unlink(slot);
-        let entry = &mut self.slots[slot as usize];
-        self.used -= entry.row.len();
-        entry.row = Vec::new();
-        self.slot_of[entry.key as usize] = NONE;
-        self.free.push(slot);
+    /// Throws out the oldest row and moves the last slot into its place, while rows are still `len` numbers apart.
+    fn remove_oldest(&mut self, len: usize) {
+        let gone = self.oldest;
+        self.unlink(gone);
+        self.slot_of[self.slots[gone as usize].key as usize] = NONE;
+        let last = (self.slots.len() - 1) as u32;
+        if gone != last {
+            let moved = self.slots[last as usize];
+            self.numbers.copy_within(last as usize * len..last as usize * len + moved.known, gone as usize * len);
+            self.slots[gone as usize] = moved;
+            self.slot_of[moved.key as usize] = gone;
+            match moved.newer {
+                NONE => self.newest = gone,
+                newer => self.slots[newer as usize].older = gone,
+            }
+            match moved.older {
+                NONE => self.oldest = gone,
+                older => self.slots[older as usize].newer = gone,
+            }
+        }
+        self.slots.pop();
     }
 
     fn unlink(&mut self, slot: u32) {
@@ -153,42 +177,47 @@ mod tests {
     use super::*;
     use crate::data::Random;
 
-    /// Every row found is the row that was put in, whatever was thrown out, and the budget holds.
-    #[test]
-    fn finds_what_was_kept_and_stays_within_its_budget() {
-        let (n_keys, len) = (40u32, 10usize);
-        let mut cache = RowCache::<f64>::new(n_keys as usize, 12 * len * 8);
-        let mut random = Random::new(3);
-        let (mut hits, mut previous) = (0, None);
-        for _ in 0..5000 {
-            let key = (random.below(n_keys as usize / 2) + random.below(n_keys as usize / 2)) as u32;
-            let slot = match cache.find(key) {
-                Some(slot) => {
-                    hits += 1;
-                    slot
-                }
-                None => cache.insert(key, len, previous),
-            };
-            let row = cache.extend_row(slot, len, 0.0, previous);
-            if row[0] == 0.0 {
-                row.fill(f64::from(key) + 1.0);
-            }
-            assert!(cache.row(slot).iter().all(|&v| v == f64::from(key) + 1.0));
-            assert!(cache.used <= 13 * len && cache.used == cache.slots.iter().map(|s| s.row.len()).sum::<usize>());
-            previous = Some(slot);
-        }
-        assert!(hits > 1000);
+    /// The number a row of `key` has for column `column`: nothing else may ever be found there.
+    fn number(key: u32, column: u32) -> f64 {
+        f64::from(key * 1000 + column + 1)
     }
 
+    /// Loads rows, drops columns and appends some again, with hits checked number by number against what they must be.
     #[test]
-    fn keeps_positions_of_full_and_short_rows() {
-        let mut cache = RowCache::<f32>::new(2, 1000);
-        let a = cache.insert(0, 5, None);
-        cache.extend_row(a, 5, 0.0, None).copy_from_slice(&[0.0, 1.0, 2.0, 3.0, 4.0]);
-        let b = cache.insert(1, 2, Some(a));
-        cache.extend_row(b, 2, 0.0, Some(a)).copy_from_slice(&[5.0, 6.0]);
-        cache.keep_positions(&[1, 4], 3, 0.0);
-        assert_eq!(cache.row(a), [1.0, 4.0, 0.0]);
-        assert_eq!(cache.row(b), [6.0]);
+    fn what_is_found_is_what_was_put_in() {
+        let mut random = Random::new(3);
+        for rows_that_fit in [1, 2, 5, 17, 100] {
+            let (n_keys, n_columns) = (40u32, 30u32);
+            let mut columns: Vec<u32> = (0..n_columns).collect();
+            let mut cache = RowCache::<f64>::new(n_keys as usize, columns.len(), rows_that_fit * 30 * 8);
+            let (mut hits, mut previous) = (0, None);
+            for step in 1..4000 {
+                let key = random.below(n_keys as usize) as u32;
+                let slot = cache.find(key).unwrap_or_else(|| cache.insert(key, previous));
+                let known = cache.known(slot);
+                hits += usize::from(known == columns.len());
+                for (at, &column) in columns.iter().enumerate().take(known) {
+                    assert_eq!(cache.row(slot)[at], number(key, column));
+                }
+                let row = cache.fill(slot);
+                columns.iter().enumerate().skip(known).for_each(|(at, &column)| row[at] = number(key, column));
+                if let Some(previous) = previous {
+                    assert_ne!(previous, slot, "the row that was to be kept is gone");
+                }
+                previous = (step % 2 == 0).then_some(slot);
+                assert!(
+                    cache.slots.len() <= cache.capacity() && cache.numbers.len() >= cache.capacity() * cache.row_len
+                );
+                if step % 97 == 0 {
+                    let kept: Vec<u32> = (0..columns.len() as u32).filter(|_| random.below(3) > 0).collect();
+                    let dropped = (0..n_columns).filter(|c| !kept.iter().any(|&p| columns[p as usize] == *c));
+                    let appended: Vec<u32> = dropped.filter(|_| random.below(2) == 0).collect();
+                    columns = kept.iter().map(|&p| columns[p as usize]).chain(appended).collect();
+                    cache.keep_positions(&kept, columns.len());
+                    previous = None;
+                }
+            }
+            assert!(hits > rows_that_fit.min(40), "{hits} hits with room for {rows_that_fit}");
+        }
     }
 }

@@ -47,10 +47,10 @@ impl<T: Real> PairRows<T> {
                 (Source::Direct(PackedPairs::new(&kernel, packed, &left, &right)), bytes)
             }
             _ => {
-                let wanted = n_items * n_items.next_multiple_of(LANES) * size_of::<T>();
-                let share = wanted.min(bytes / 2);
+                let row_len = padded(n_items);
+                let share = (n_items * row_len * size_of::<T>()).min(bytes / 2);
                 let source = Source::Items {
-                    rows: RowCache::new(n_items, share),
+                    rows: RowCache::new(n_items, row_len, share),
                     left: left.clone(),
                     right: right.clone(),
                     differences: vec![T::ZERO; n_items],
@@ -58,13 +58,14 @@ impl<T: Real> PairRows<T> {
                 (source, bytes - share)
             }
         };
-        let rows = RowCache::new(n_pairs, rest);
+        let rows = RowCache::new(n_pairs, padded(n_pairs), rest);
         Ok(PairRows { kernel, items, left, right, diagonal, order, rows, source })
     }
+}
 
-    fn padded(len: usize) -> usize {
-        len.next_multiple_of(LANES)
-    }
+/// Rows are computed and scanned in whole panels.
+fn padded(len: usize) -> usize {
+    len.next_multiple_of(LANES)
 }
 
 impl<T: Real> PairMatrix for PairRows<T> {
@@ -79,9 +80,7 @@ impl<T: Real> PairMatrix for PairRows<T> {
     }
 
     fn rearrange(&mut self, kept: &[u32], appended: &[u32]) {
-        // Padding must not pass for numbers of the pairs that are appended.
-        let padded = if appended.is_empty() { Self::padded(kept.len()) } else { 0 };
-        self.rows.keep_positions(kept, padded, T::ZERO);
+        self.rows.keep_positions(kept, padded(kept.len() + appended.len()));
         self.order = kept.iter().map(|&p| self.order[p as usize]).chain(appended.iter().copied()).collect();
         let of = |side: &[u32]| self.order.iter().map(|&k| side[k as usize]).collect::<Vec<_>>();
         let (now_left, now_right) = (of(&self.left), of(&self.right));
@@ -95,18 +94,17 @@ impl<T: Real> PairMatrix for PairRows<T> {
     }
 
     fn load(&mut self, pair: u32, keep: Option<u32>) -> u32 {
-        let padded = Self::padded(self.order.len());
         let slot = match self.rows.find(pair) {
             Some(slot) => slot,
-            None => self.rows.insert(pair, padded, keep),
+            None => self.rows.insert(pair, keep),
         };
-        let known = self.rows.row(slot).len();
-        if known >= padded {
+        let known = self.rows.known(slot);
+        if known >= self.order.len() {
             return slot;
         }
         // Rows are computed from a whole panel on.
         let first = known / LANES * LANES;
-        let row = &mut self.rows.extend_row(slot, padded, T::ZERO, keep)[first..];
+        let row = &mut self.rows.fill(slot)[first..];
         let sides = (self.left[pair as usize], self.right[pair as usize]);
         match &mut self.source {
             Source::Direct(pairs) => {
@@ -127,7 +125,7 @@ impl<T: Real> PairMatrix for PairRows<T> {
     }
 
     fn row(&self, slot: u32) -> &[T] {
-        &self.rows.row(slot)[..Self::padded(self.order.len())]
+        self.rows.row(slot)
     }
 }
 
@@ -135,8 +133,7 @@ fn load_item<T: Real>(items: &ItemBlocks<T>, rows: &mut RowCache<T>, item: u32, 
     if let Some(slot) = rows.find(item) {
         return slot;
     }
-    let padded = items.len().next_multiple_of(LANES);
-    let slot = rows.insert(item, padded, keep);
-    items.row(item as usize, rows.extend_row(slot, padded, T::ZERO, keep));
+    let slot = rows.insert(item, keep);
+    items.row(item as usize, rows.fill(slot));
     slot
 }

@@ -8,6 +8,7 @@
 
 use std::time::Instant;
 
+use super::aim::Aim;
 use super::scan::{FLAT, First, Levels, PAD, Variable, find_second, update_and_find_offer};
 use crate::math::Real;
 use crate::problem::{Anchor, Certificate, Dual, MirroredQp, PairMatrix};
@@ -87,75 +88,6 @@ pub(crate) fn solve<M: PairMatrix>(
             }
             None => {}
         }
-    }
-}
-
-/// What the search is after: an absolute gap.
-struct Aim {
-    tol: f64,
-    /// Objective of the answer u = 0, where it may be optimal.
-    constant: Option<f64>,
-    /// Absolute gap beyond which a certificate is not worth its price, whatever the primal value.
-    ceiling: f64,
-    /// What the estimate is multiplied with before it is believed.
-    caution: f64,
-    best_gap: f64,
-    /// Certificates in a row that brought no progress.
-    fruitless: u32,
-}
-
-/// The constant answer counts as optimal when nothing beats it by more than this share.
-const COLLAPSE: f64 = 1e-7;
-
-impl Aim {
-    fn new(problem: &dyn MirroredQp, tol: f64) -> Self {
-        Aim {
-            tol,
-            constant: problem.constant_objective(),
-            ceiling: f64::INFINITY,
-            caution: 1.1,
-            best_gap: f64::INFINITY,
-            fruitless: 0,
-        }
-    }
-
-    /// The absolute gap that is small enough at this certificate.
-    fn allowed(&self, certificate: &Certificate) -> f64 {
-        let allowed = self.tol * certificate.primal.max(1e-12);
-        match self.constant {
-            // An answer must beat the constant one by more than its own uncertainty, or it is noise.
-            Some(constant) => allowed.min((0.1 * (constant - certificate.primal)).max(COLLAPSE * constant)),
-            None => allowed,
-        }
-    }
-
-    /// Whether the search may end, and then whether the constant answer is optimal.
-    fn is_met(&self, certificate: &Certificate) -> Option<bool> {
-        if let Some(constant) = self.constant
-            && constant - certificate.dual <= COLLAPSE * constant
-        {
-            return Some(true);
-        }
-        (certificate.primal - certificate.dual <= self.allowed(certificate)).then_some(false)
-    }
-
-    fn adjust(&mut self, certificate: &Certificate) {
-        let gap = certificate.primal - certificate.dual;
-        if gap < 0.7 * self.best_gap {
-            self.fruitless = 0;
-        } else {
-            self.fruitless += 1;
-        }
-        self.best_gap = self.best_gap.min(gap);
-        self.ceiling = self.allowed(certificate);
-        if gap > self.ceiling {
-            self.caution *= 2.0; // the estimate was too kind
-        }
-    }
-
-    /// The estimated absolute gap at which a certificate is due, for an estimated primal value.
-    fn estimate(&self, primal: f64) -> f64 {
-        (self.tol * primal).min(self.ceiling) / self.caution
     }
 }
 
