@@ -190,10 +190,10 @@ mod tests {
             let (n_keys, n_columns) = (40u32, 30u32);
             let mut columns: Vec<u32> = (0..n_columns).collect();
             let mut cache = RowCache::<f64>::new(n_keys as usize, columns.len(), rows_that_fit * 30 * 8);
-            let (mut hits, mut previous) = (0, None);
+            let (mut hits, mut previous) = (0, None::<(u32, u32)>);
             for step in 1..4000 {
                 let key = random.below(n_keys as usize) as u32;
-                let slot = cache.find(key).unwrap_or_else(|| cache.insert(key, previous));
+                let slot = cache.find(key).unwrap_or_else(|| cache.insert(key, previous.map(|p| p.0)));
                 let known = cache.known(slot);
                 hits += usize::from(known == columns.len());
                 for (at, &column) in columns.iter().enumerate().take(known) {
@@ -201,10 +201,10 @@ mod tests {
                 }
                 let row = cache.fill(slot);
                 columns.iter().enumerate().skip(known).for_each(|(at, &column)| row[at] = number(key, column));
-                if let Some(previous) = previous {
-                    assert_ne!(previous, slot, "the row that was to be kept is gone");
+                if let (Some((slot, key)), Some(&column)) = (previous, columns.first()) {
+                    assert_eq!(cache.row(slot)[0], number(key, column), "the row that was to be kept is gone");
                 }
-                previous = (step % 2 == 0).then_some(slot);
+                previous = (step % 2 == 0).then_some((slot, key));
                 assert!(
                     cache.slots.len() <= cache.capacity() && cache.numbers.len() >= cache.capacity() * cache.row_len
                 );
