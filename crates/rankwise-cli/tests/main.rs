@@ -8,6 +8,7 @@ mod help;
 mod inspect;
 mod predict;
 mod process;
+mod readme;
 mod room;
 mod simulate;
 mod train;

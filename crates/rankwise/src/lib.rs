@@ -52,3 +52,8 @@ pub use kernel::{Gamma, Kernel};
 pub use loss::Loss;
 pub use model::Model;
 pub use progress::{Progress, Stop, Unwatched, Watch};
+
+/// The examples of the README, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
