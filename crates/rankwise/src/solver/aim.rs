@@ -12,8 +12,11 @@ pub(super) struct Aim {
     /// What the estimate is multiplied with before it is believed.
     caution: f64,
     best_gap: f64,
+    best_dual: f64,
     /// Certificates in a row that brought no progress.
-    pub(super) fruitless: u32,
+    fruitless: u32,
+    /// Certificates that were not good enough.
+    misses: u32,
 }
 
 /// The constant answer counts as optimal when nothing beats it by more than this share.
@@ -27,7 +30,9 @@ impl Aim {
             ceiling: f64::INFINITY,
             caution: 1.1,
             best_gap: f64::INFINITY,
+            best_dual: f64::NEG_INFINITY,
             fruitless: 0,
+            misses: 0,
         }
     }
 
@@ -53,16 +58,22 @@ impl Aim {
 
     pub(super) fn adjust(&mut self, certificate: &Certificate) {
         let gap = certificate.primal - certificate.dual;
-        if gap < 0.7 * self.best_gap {
-            self.fruitless = 0;
-        } else {
-            self.fruitless += 1;
-        }
+        let gained = gap < 0.9 * self.best_gap || certificate.dual - self.best_dual > 0.01 * gap;
+        self.fruitless = if gained { 0 } else { self.fruitless + 1 };
         self.best_gap = self.best_gap.min(gap);
+        self.best_dual = self.best_dual.max(certificate.dual);
         self.ceiling = self.allowed(certificate);
         if gap > self.ceiling {
-            self.caution *= 2.0; // the estimate was too kind
+            // The estimate was too kind, or the search lost patience.
+            self.misses += 1;
+            self.caution = (2.0 * self.caution).min(16.0);
         }
+    }
+
+    /// Whether rows of this precision can do no more: the dual value no longer moves, or the margins they lead to are not
+    /// the ones that a certificate finds.
+    pub(super) fn is_hopeless(&self, is_narrow: bool) -> bool {
+        self.fruitless >= 4 || (is_narrow && self.misses >= 4)
     }
 
     /// The estimated absolute gap at which a certificate is due, for an estimated primal value.

@@ -83,7 +83,7 @@ pub(crate) fn solve<M: PairMatrix>(
         }
         match stop {
             Some(stop) => return Outcome { certificate, stop, collapsed: false },
-            None if aim.fruitless >= 4 || !certificate.primal.is_finite() => {
+            None if aim.is_hopeless(size_of::<M::Value>() < 8) || !certificate.primal.is_finite() => {
                 return Outcome { certificate, stop: Stop::Stalled, collapsed: false };
             }
             None => {}
@@ -245,7 +245,7 @@ impl<'a, M: PairMatrix> Search<'a, M> {
         let shrink_every = n.clamp(LOOK, 1000);
         let started_at = self.state.iterations;
         // Beyond this a certificate is due even if the estimate never comes down.
-        let patience = started_at + 200 * n + 1_000_000;
+        let patience = started_at + 20 * n + 100_000;
         let (mut offers, mut gains) = (Vec::new(), Vec::new());
         let zeros = vec![M::Value::ZERO; self.margins.len()];
         let unmoved = [(0.0, &zeros[..]); 2];
