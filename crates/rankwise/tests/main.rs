@@ -6,4 +6,5 @@
 )]
 
 mod formats;
+mod layering;
 mod oracle;

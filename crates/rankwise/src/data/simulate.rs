@@ -41,8 +41,12 @@ pub struct Simulation {
     pub seed: u64,
 }
 
+/// After so many draws in a row that were of no use, the kind that is missing counts as impossible.
+const PATIENCE: u64 = 10_000_000;
+
 impl Simulation {
-    /// Draws pairs until both kinds are complete; what is left over of the other kind is thrown away.
+    /// Draws pairs until both kinds are complete; what is left over of the other kind is thrown away. Noise so large
+    /// that ten million pairs hold no tie is an error.
     pub fn draw(&self) -> Result<Comparisons> {
         if !(0.0..=1.0).contains(&self.ties) {
             return Err(Error::parameter("ties", self.ties, "a share from 0 to 1"));
@@ -57,6 +61,7 @@ impl Simulation {
         let mut missing_ties = (self.n_pairs as f64 * self.ties).round() as usize;
         let mut missing_others = self.n_pairs - missing_ties;
         let (mut left, mut right, mut outcomes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut n_in_vain = 0;
         while missing_ties + missing_others > 0 {
             let mut point = || [random.between(-3.0, 3.0), random.between(-3.0, 3.0)];
             let (x, y) = (point(), point());
@@ -68,6 +73,14 @@ impl Simulation {
                 left.extend(x);
                 right.extend(y);
                 outcomes.push(outcome);
+                n_in_vain = 0;
+            } else {
+                n_in_vain += 1;
+                if n_in_vain == PATIENCE {
+                    // Non-ties are likely whatever the noise: it is ties that cannot be found.
+                    let expected = format!("less noise for pairs with ties: {PATIENCE} draws in a row found none");
+                    return Err(Error::parameter("noise", self.noise, expected));
+                }
             }
         }
         let side = |values| Features::dense(2, values, Precision::F64);

@@ -8,7 +8,7 @@ use crate::data::Outcome;
 use crate::data::order::{argsort, for_each_tie_run};
 use crate::error::{Error, Result};
 
-/// A number of CONTRACT's list for judged pairs.
+/// A metric of judged pairs that is one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PairMetric {
@@ -56,7 +56,11 @@ impl PairMetric {
 /// One corner of the ROC curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RocPoint {
-    /// Pairs with |margin| ≤ threshold count as ties; infinite at the start of the curve.
+    /// The smallest τ ≥ 0 at which the rates hold: pairs with |margin| ≤ τ count as ties.
+    ///
+    /// Two points are special. The first one, where everything is a tie, has ∞. And since a margin of 0 is a tie for
+    /// every τ ≥ 0, no τ reaches (1, sign accuracy) when a tie has that margin: the last point then has −∞, which
+    /// calls nothing a tie.
     pub threshold: f64,
     /// Share of the ties that are not predicted as ties.
     pub false_positive_rate: f64,
@@ -137,8 +141,12 @@ impl<'a> Judged<'a> {
     /// Share of the non-ties whose margin has the right sign; a margin of 0 is wrong.
     pub fn pair_accuracy(&self) -> Option<f64> {
         let [left, _, right] = self.totals();
-        let hits: f64 = (0..self.outcomes.len()).filter(|&k| self.sign_is_right(k)).map(|k| self.weight(k)).sum();
-        (left + right > 0.0).then(|| hits / (left + right))
+        // Summed as the totals are, so that rounding never makes more hits than pairs.
+        let mut hits = [0.0; 3];
+        (0..self.outcomes.len())
+            .filter(|&k| self.sign_is_right(k))
+            .for_each(|k| hits[self.outcomes[k] as usize] += self.weight(k));
+        (left + right > 0.0).then(|| (hits[0] + hits[2]) / (left + right))
     }
 
     fn sign_is_right(&self, k: usize) -> bool {
@@ -153,49 +161,66 @@ impl<'a> Judged<'a> {
 
     /// Area under [`Judged::roc`] by the trapezoid rule. O(n log n).
     pub fn auc(&self) -> Option<f64> {
-        let roc = self.roc()?;
-        let area = |w: &[RocPoint]| {
-            (w[1].false_positive_rate - w[0].false_positive_rate) * (w[0].true_positive_rate + w[1].true_positive_rate)
-                / 2.0
-        };
-        Some(roc.windows(2).map(area).sum())
+        let Sweep { points, n_ties, n_others } = self.sweep()?;
+        let area: f64 = points.windows(2).map(|w| (w[1].ties - w[0].ties) * (w[0].others + w[1].others) / 2.0).sum();
+        let largest = points.last().map_or(0.0, |last| last.others / n_others);
+        Some((area / (n_ties * n_others)).min(largest))
     }
 
-    /// The ROC curve from (0, 0) to (1, sign accuracy), one point per distinct |margin|. O(n log n).
+    /// The ROC curve from (0, 0) to (1, sign accuracy): one point per distinct |margin| that changes a rate.
+    /// O(n log n).
     pub fn roc(&self) -> Option<Vec<RocPoint>> {
-        let [left, n_ties, right] = self.totals();
-        let n_others = left + right;
-        if n_ties <= 0.0 || n_others <= 0.0 {
-            return None;
-        }
+        let Sweep { points, n_ties, n_others } = self.sweep()?;
+        let rates = |point: Swept| RocPoint {
+            threshold: point.threshold,
+            false_positive_rate: point.ties / n_ties,
+            true_positive_rate: point.others / n_others,
+        };
+        Some(points.into_iter().map(rates).collect())
+    }
+
+    /// Moves τ down from ∞; `None` without ties or without others.
+    fn sweep(&self) -> Option<Sweep> {
         let size: Vec<f64> = self.margins.iter().map(|z| z.abs()).collect();
         let mut order = argsort(&size);
         order.reverse();
-        let (mut false_positive, mut true_positive) = (0.0, 0.0);
-        let mut points = vec![RocPoint { threshold: f64::INFINITY, false_positive_rate: 0.0, true_positive_rate: 0.0 }];
-        // After a run of equal sizes, the threshold lies just below them: they are no longer ties.
+        let mut points = vec![Swept { threshold: f64::INFINITY, ties: 0.0, others: 0.0 }];
+        let (mut here, mut n_others, mut n_seen) = (points[0], 0.0, 0);
+        // A run of equal sizes is no longer a tie for τ below that size, down to the next smaller one.
         for_each_tie_run(&size, &order, |run| {
-            for &k in run {
-                let k = k as usize;
+            let before = here;
+            for k in run.iter().map(|&k| k as usize) {
                 if self.outcomes[k] == Outcome::Tie {
-                    false_positive += self.weight(k);
-                } else if self.sign_is_right(k) {
-                    true_positive += self.weight(k);
+                    here.ties += self.weight(k);
+                } else {
+                    n_others += self.weight(k);
+                    here.others += if self.sign_is_right(k) { self.weight(k) } else { 0.0 };
                 }
             }
-            if let Some(last) = points.last_mut() {
-                last.threshold = last.threshold.min(f64::INFINITY);
+            n_seen += run.len();
+            let lowest = if size[run[0] as usize] > 0.0 { 0.0 } else { f64::NEG_INFINITY };
+            here.threshold = order.get(n_seen).map_or(lowest, |&next| size[next as usize]);
+            if (here.ties, here.others) != (before.ties, before.others) {
+                points.push(here);
+            } else if let [_, .., last] = points.as_mut_slice() {
+                last.threshold = here.threshold.max(0.0);
             }
-            points.push(RocPoint {
-                threshold: size[run[0] as usize],
-                false_positive_rate: false_positive / n_ties,
-                true_positive_rate: true_positive / n_others,
-            });
         });
-        // A point holds for thresholds from the next smaller size up to (not including) its own run's.
-        for at in 1..points.len() {
-            points[at].threshold = points.get(at + 1).map_or(0.0, |next| next.threshold);
-        }
-        Ok::<_, Error>(points).ok()
+        (here.ties > 0.0 && n_others > 0.0).then_some(Sweep { points, n_ties: here.ties, n_others })
     }
+}
+
+/// The ROC curve in weights.
+struct Sweep {
+    points: Vec<Swept>,
+    n_ties: f64,
+    n_others: f64,
+}
+
+/// Weights of the ties that are not predicted as ties, and of the others that are predicted right.
+#[derive(Clone, Copy)]
+struct Swept {
+    threshold: f64,
+    ties: f64,
+    others: f64,
 }

@@ -1,0 +1,348 @@
+//! Pair metrics against slow and obvious twins, and the properties every one of them has.
+
+use rankwise::Error;
+use rankwise::data::{Outcome, Random};
+use rankwise::metrics::{Judged, PairMetric};
+
+/// Judged pairs that own what [`Judged`] borrows.
+#[derive(Debug, Clone)]
+struct Case {
+    outcomes: Vec<Outcome>,
+    margins: Vec<f64>,
+    weights: Option<Vec<f64>>,
+    threshold: f64,
+}
+
+impl Case {
+    fn judged(&self) -> Judged<'_> {
+        Judged::new(&self.outcomes, &self.margins, self.weights.as_deref(), self.threshold).unwrap()
+    }
+
+    fn n_pairs(&self) -> usize {
+        self.outcomes.len()
+    }
+
+    fn weight(&self, k: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |w| w[k])
+    }
+
+    /// Weight of the pairs that `is` holds for.
+    fn sum(&self, is: impl Fn(usize) -> bool) -> f64 {
+        (0..self.n_pairs()).filter(|&k| is(k)).map(|k| self.weight(k)).sum()
+    }
+
+    fn share(&self, among: impl Fn(usize) -> bool, is: impl Fn(usize) -> bool) -> Option<f64> {
+        let total = self.sum(&among);
+        (total > 0.0).then(|| self.sum(|k| among(k) && is(k)) / total)
+    }
+
+    fn is_tie(&self, k: usize) -> bool {
+        self.outcomes[k] == Outcome::Tie
+    }
+
+    /// The comparison function c_τ.
+    fn predicted(&self, k: usize, tau: f64) -> i8 {
+        let z = self.margins[k];
+        if z.abs() <= tau {
+            0
+        } else if z < 0.0 {
+            -1
+        } else {
+            1
+        }
+    }
+
+    fn sign_is_right(&self, k: usize) -> bool {
+        f64::from(self.outcomes[k].sign()) * self.margins[k] > 0.0
+    }
+
+    fn zero_one(&self) -> Option<f64> {
+        self.share(|_| true, |k| self.predicted(k, self.threshold) != self.outcomes[k].sign())
+    }
+
+    fn pair_accuracy(&self) -> Option<f64> {
+        self.share(|k| !self.is_tie(k), |k| self.sign_is_right(k))
+    }
+
+    /// 1/(n₀n₁) Σ over non-ties of the right sign, Σ over ties: [|z_i| > |z_j|] + ½[|z_i| = |z_j|].
+    fn auc_by_pairs_of_pairs(&self) -> Option<f64> {
+        let n = self.sum(|k| self.is_tie(k)) * self.sum(|k| !self.is_tie(k));
+        let mut sum = 0.0;
+        for i in (0..self.n_pairs()).filter(|&i| self.sign_is_right(i)) {
+            for j in (0..self.n_pairs()).filter(|&j| self.is_tie(j)) {
+                let (non_tie, tie) = (self.margins[i].abs(), self.margins[j].abs());
+                let beats = f64::from(u8::from(non_tie > tie)) + 0.5 * f64::from(u8::from(non_tie == tie));
+                sum += self.weight(i) * self.weight(j) * beats;
+            }
+        }
+        (n > 0.0).then(|| sum / n)
+    }
+
+    /// False positive rate and 1 − false negative rate of Table 3 at a threshold.
+    fn rates(&self, tau: f64) -> Option<[f64; 2]> {
+        let false_positive = self.share(|k| self.is_tie(k), |k| self.predicted(k, tau) != 0)?;
+        let false_negative = self.share(|k| !self.is_tie(k), |k| self.predicted(k, tau) != self.outcomes[k].sign())?;
+        Some([false_positive, 1.0 - false_negative])
+    }
+
+    /// Trapezoids below the rates at every threshold, closed by the point where nothing is a tie.
+    fn auc_by_thresholds(&self) -> Option<f64> {
+        let mut taus: Vec<f64> = self.margins.iter().map(|z| z.abs()).chain([0.0, f64::INFINITY]).collect();
+        taus.sort_by(|a, b| b.total_cmp(a));
+        let mut points: Vec<[f64; 2]> = taus.into_iter().map(|tau| self.rates(tau)).collect::<Option<_>>()?;
+        points.push([1.0, self.pair_accuracy()?]);
+        Some(points.windows(2).map(|w| (w[1][0] - w[0][0]) * (w[0][1] + w[1][1]) / 2.0).sum())
+    }
+
+    fn with_margins(&self, margins: impl Fn(usize) -> f64) -> Case {
+        Case { margins: (0..self.n_pairs()).map(margins).collect(), ..self.clone() }
+    }
+
+    /// The AUC of a constant prediction: every margin the same, whatever the sign.
+    fn auc_baseline(&self) -> Option<f64> {
+        let constant = |z: f64| self.with_margins(|_| z).auc_by_pairs_of_pairs();
+        Some(constant(1.0)?.max(constant(-1.0)?))
+    }
+
+    fn majority_error(&self) -> Option<f64> {
+        let errors = [-1, 0, 1].map(|answer| self.share(|_| true, |k| self.outcomes[k].sign() != answer));
+        errors.into_iter().flatten().reduce(f64::min)
+    }
+
+    /// What is expected of each metric that is a number, with its name.
+    fn expected(&self) -> [(PairMetric, Option<f64>); 4] {
+        [
+            (PairMetric::ZeroOne, self.zero_one()),
+            (PairMetric::Auc, self.auc_by_pairs_of_pairs()),
+            (PairMetric::AucBaseline, self.auc_baseline()),
+            (PairMetric::PairAccuracy, self.pair_accuracy()),
+        ]
+    }
+}
+
+/// Random cases: rounded margins with many equal ones or fine ones, with and without weights, some with one kind only.
+fn cases() -> Vec<Case> {
+    let mut random = Random::new(7);
+    let mut cases = Vec::new();
+    for number in 0..600 {
+        let n = 1 + random.below(25);
+        let known = match number % 7 {
+            0 => &[Outcome::Left, Outcome::Right][..],
+            1 => &[Outcome::Tie],
+            _ => &Outcome::ALL,
+        };
+        let outcomes = (0..n).map(|_| known[random.below(known.len())]).collect();
+        let margins: Vec<f64> = match number % 4 {
+            0 | 1 => (0..n).map(|_| random.below(7) as f64 * 0.5 - 1.5).collect(),
+            2 => (0..n).map(|_| random.normal()).collect(),
+            _ => vec![random.below(3) as f64 - 1.0; n],
+        };
+        let weights = match number % 3 {
+            0 => None,
+            1 => Some((0..n).map(|_| random.below(4) as f64 * 0.1).collect()),
+            _ => Some((0..n).map(|_| random.uniform()).collect()),
+        };
+        let threshold = if number % 5 == 0 { margins[0].abs() } else { random.uniform() };
+        cases.push(Case { outcomes, margins, weights, threshold });
+    }
+    cases
+}
+
+fn close(found: Option<f64>, expected: Option<f64>) -> bool {
+    match (found, expected) {
+        (Some(found), Some(expected)) => (found - expected).abs() <= 1e-12,
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+#[test]
+fn every_metric_equals_its_definition() {
+    let (mut n_defined, mut n_undefined) = (0, 0);
+    for case in cases() {
+        let judged = case.judged();
+        for (metric, expected) in case.expected() {
+            let found = metric.of(&judged);
+            assert!(close(found, expected), "{}: {found:?}, expected {expected:?}: {case:?}", metric.name());
+            if metric == PairMetric::Auc {
+                assert!(close(found, case.auc_by_thresholds()), "{case:?}");
+                *if found.is_some() { &mut n_defined } else { &mut n_undefined } += 1;
+            }
+        }
+        assert!(close(judged.majority_error(), case.majority_error()), "{case:?}");
+        for (row, judged_as) in [-1, 0, 1].into_iter().enumerate() {
+            for (column, predicted_as) in [-1, 0, 1].into_iter().enumerate() {
+                let is = |k: usize| {
+                    case.outcomes[k].sign() == judged_as && case.predicted(k, case.threshold) == predicted_as
+                };
+                assert!((judged.confusion()[row][column] - case.sum(is)).abs() < 1e-12, "{case:?}");
+            }
+            let total = case.sum(|k| case.outcomes[k].sign() == judged_as);
+            assert!((judged.totals()[row] - total).abs() < 1e-12, "{case:?}");
+        }
+    }
+    assert!(n_defined > 200 && n_undefined > 100, "{n_defined} defined, {n_undefined} not");
+}
+
+#[test]
+fn one_kind_of_pair_alone_leaves_metrics_undefined() {
+    let judged = |outcomes: &[Outcome]| {
+        let case = Case { outcomes: outcomes.to_vec(), margins: vec![1.0, -2.0], weights: None, threshold: 1.5 };
+        PairMetric::ALL.map(|metric| metric.of(&case.judged()))
+    };
+    use Outcome::{Left, Right, Tie};
+    // zero_one, auc, auc_baseline, pair_accuracy
+    assert_eq!(judged(&[Tie, Tie]), [Some(0.5), None, None, None]);
+    assert_eq!(judged(&[Right, Left]), [Some(0.5), None, None, Some(1.0)]);
+    assert_eq!(judged(&[Tie, Left]), [Some(0.0), Some(1.0), Some(0.5), Some(1.0)]);
+    let nothing = Judged::new(&[], &[], None, 0.0).unwrap();
+    assert!(PairMetric::ALL.iter().all(|metric| metric.of(&nothing).is_none()));
+    assert!(nothing.majority_error().is_none() && nothing.roc().is_none());
+    let weightless = Judged::new(&[Tie, Left], &[0.0, 1.0], Some(&[0.0, 0.0]), 0.0).unwrap();
+    assert!(PairMetric::ALL.iter().all(|metric| metric.of(&weightless).is_none()));
+}
+
+#[test]
+fn numbers_that_are_none_are_errors() {
+    let outcomes = [Outcome::Tie, Outcome::Left];
+    let name_of = |margins: &[f64], weights: Option<&[f64]>, threshold: f64| match Judged::new(
+        &outcomes, margins, weights, threshold,
+    ) {
+        Err(Error::Parameter { name, .. }) => name,
+        other => panic!("{other:?}"),
+    };
+    let nan = f64::NAN;
+    assert_eq!(name_of(&[1.0, nan], None, 0.0), "margins");
+    assert_eq!(name_of(&[nan, 1.0], None, 0.0), "margins");
+    assert_eq!(name_of(&[1.0], None, 0.0), "margins");
+    assert_eq!(name_of(&[1.0; 3], None, 0.0), "margins");
+    for weights in [&[1.0, -1.0][..], &[nan, 1.0], &[1.0, f64::INFINITY], &[1.0]] {
+        assert_eq!(name_of(&[1.0, 2.0], Some(weights), 0.0), "weights");
+    }
+    assert_eq!(name_of(&[1.0, 2.0], None, -1e-9), "threshold");
+    assert_eq!(name_of(&[1.0, 2.0], None, nan), "threshold");
+    // Infinite margins and thresholds have an order, and so a meaning.
+    let infinite = Judged::new(&outcomes, &[0.0, f64::NEG_INFINITY], None, 1.0).unwrap();
+    assert_eq!((infinite.zero_one(), infinite.auc()), (Some(0.0), Some(1.0)));
+}
+
+#[test]
+fn metrics_lie_between_0_and_1_and_sign_accuracy_bounds_the_auc() {
+    for case in cases() {
+        let judged = case.judged();
+        let values = PairMetric::ALL.iter().filter_map(|metric| metric.of(&judged));
+        assert!(values.chain(judged.majority_error()).all(|value| (0.0..=1.0).contains(&value)), "{case:?}");
+        if let (Some(auc), Some(accuracy)) = (judged.auc(), judged.pair_accuracy()) {
+            assert!(auc <= accuracy + 1e-12, "AUC {auc}, sign accuracy {accuracy}: {case:?}");
+        }
+    }
+}
+
+#[test]
+fn only_the_order_of_margins_and_threshold_matters() {
+    for case in cases() {
+        // Powers of two scale without rounding; the cube keeps every order among these few numbers.
+        let scaled = |factor: f64| Case {
+            threshold: case.threshold * factor,
+            ..case.with_margins(|k| case.margins[k] * factor)
+        };
+        let cubed = Case { threshold: case.threshold.powi(3), ..case.with_margins(|k| case.margins[k].powi(3)) };
+        for other in [scaled(0.25), scaled(1024.0), cubed] {
+            for metric in PairMetric::ALL {
+                assert_eq!(metric.of(&case.judged()), metric.of(&other.judged()), "{}: {case:?}", metric.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_perfect_model_is_best_to_the_last_bit() {
+    for case in cases() {
+        let sign = |k: usize| f64::from(case.outcomes[k].sign());
+        let perfect = Case { threshold: 0.5, ..case.with_margins(|k| sign(k) * (1.0 + k as f64)) };
+        let reversed = Case { threshold: 0.5, ..case.with_margins(|k| -sign(k) * (1.0 + k as f64)) };
+        for metric in [PairMetric::ZeroOne, PairMetric::Auc, PairMetric::PairAccuracy] {
+            let [best, worst] = [&perfect, &reversed].map(|case| metric.of(&case.judged()));
+            let expected = if metric.greater_is_better() { 1.0 } else { 0.0 };
+            assert!(best.is_none_or(|best| best == expected), "{}: {best:?}: {case:?}", metric.name());
+            if metric != PairMetric::ZeroOne {
+                assert!(worst.is_none_or(|worst| worst == 0.0), "{}: {worst:?}: {case:?}", metric.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn swapping_sides_and_outcomes_changes_nothing() {
+    for case in cases() {
+        let outcomes = case.outcomes.iter().map(|outcome| outcome.swapped()).collect();
+        let swapped = Case { outcomes, ..case.with_margins(|k| -case.margins[k]) };
+        for metric in PairMetric::ALL {
+            let [here, there] = [&case, &swapped].map(|case| metric.of(&case.judged()));
+            assert!(close(here, there), "{}: {here:?}, {there:?}: {case:?}", metric.name());
+        }
+        let [here, there] = [&case, &swapped].map(|case| case.judged().confusion());
+        assert!((0..9).all(|at| here[at / 3][at % 3] == there[2 - at / 3][2 - at % 3]), "{here:?}, {there:?}");
+        assert_eq!(case.judged().roc().is_some(), swapped.judged().roc().is_some());
+    }
+}
+
+#[test]
+fn weight_two_is_twice_and_weight_zero_is_absent() {
+    let mut random = Random::new(3);
+    for case in cases() {
+        let times: Vec<usize> = (0..case.n_pairs()).map(|_| random.below(4)).collect();
+        let weighted = Case { weights: Some(times.iter().map(|&n| n as f64).collect()), ..case.clone() };
+        let copies: Vec<usize> = (0..case.n_pairs()).flat_map(|k| vec![k; times[k]]).collect();
+        let repeated = Case {
+            outcomes: copies.iter().map(|&k| case.outcomes[k]).collect(),
+            margins: copies.iter().map(|&k| case.margins[k]).collect(),
+            weights: None,
+            threshold: case.threshold,
+        };
+        for metric in PairMetric::ALL {
+            assert_eq!(metric.of(&weighted.judged()), metric.of(&repeated.judged()), "{}: {case:?}", metric.name());
+        }
+        assert_eq!(weighted.judged().confusion(), repeated.judged().confusion());
+        assert_eq!(weighted.judged().roc(), repeated.judged().roc(), "{case:?}");
+    }
+}
+
+#[test]
+fn every_roc_point_holds_from_its_threshold_up_to_the_one_before() {
+    let mut n_closed_below_zero = 0;
+    for case in cases() {
+        let Some(points) = case.judged().roc() else { continue };
+        let rates_at = |tau: f64| {
+            let predicted = |k: usize| Outcome::of_margin(case.margins[k], tau);
+            let wrong = case.share(|k| case.is_tie(k), |k| predicted(k) != Outcome::Tie).unwrap();
+            [wrong, case.share(|k| !case.is_tie(k), |k| predicted(k) == case.outcomes[k]).unwrap()]
+        };
+        let same = |a: [f64; 2], b: [f64; 2]| (a[0] - b[0]).abs() < 1e-12 && (a[1] - b[1]).abs() < 1e-12;
+        let rates: Vec<[f64; 2]> = points.iter().map(|p| [p.false_positive_rate, p.true_positive_rate]).collect();
+        assert_eq!((points[0].threshold, rates[0]), (f64::INFINITY, [0.0, 0.0]));
+        for (w, r) in points.windows(2).zip(rates.windows(2)) {
+            assert!(w[1].threshold < w[0].threshold, "thresholds descend: {points:?}");
+            assert!(r[1] != r[0] && r[1][0] >= r[0][0] && r[1][1] >= r[0][1], "rates rise: {points:?}");
+        }
+        let last = points.len() - 1;
+        let has_zero_tie =
+            (0..case.n_pairs()).any(|k| case.is_tie(k) && case.margins[k] == 0.0 && case.weight(k) > 0.0);
+        assert!(same(rates[last], [1.0, case.pair_accuracy().unwrap()]), "{points:?}");
+        assert_eq!(rates[last][0], 1.0);
+        assert_eq!(points[last].threshold == f64::NEG_INFINITY, has_zero_tie, "{case:?}");
+        n_closed_below_zero += usize::from(has_zero_tie);
+        for (at, point) in points.iter().enumerate().filter(|(_, point)| point.threshold >= 0.0) {
+            assert!(same(rates_at(point.threshold), rates[at]), "{point:?}: {case:?}");
+            if at > 0 && point.threshold > 0.0 {
+                let below = rates_at(point.threshold.next_down());
+                assert!(!same(below, rates[at]), "not the smallest: {point:?}: {case:?}");
+            }
+            if at > 1 {
+                let above = rates_at(points[at - 1].threshold.next_down());
+                assert!(same(above, rates[at]), "up to the threshold before: {point:?}: {case:?}");
+            }
+        }
+    }
+    assert!(n_closed_below_zero > 20, "{n_closed_below_zero}");
+}
