@@ -123,10 +123,9 @@ fn effort(args: &TrainArgs, common: &Common) -> Run<Effort> {
     Ok(effort)
 }
 
-/// The default effort with the threads and the seed that every command knows.
+/// The default effort with the seed that every command knows. The number of threads is the process's, set once for all.
 pub(crate) fn common_effort(common: &Common) -> Effort {
     let mut effort = Effort::default();
-    effort.threads = common.threads;
     effort.seed = common.seed;
     effort
 }
