@@ -281,7 +281,7 @@ impl PairMachine {
             });
         }
         let (mut objective, mut gap) = (certificate.primal, certificate.gap());
-        let mut margins = problem.data_margins(&certificate.margins);
+        let mut margins = problem.data_margins(data, &certificate.margins, &state.duals);
         let mut beta = matches!(task, Task::Compare { .. }).then_some(certificate.beta);
         if outcome.collapsed {
             let constant = problem.constant_answer();
