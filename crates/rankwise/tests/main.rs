@@ -5,5 +5,7 @@
     reason = "clippy.toml exempts test functions, not the helpers beside them"
 )]
 
+mod contract;
 mod formats;
 mod oracle;
+mod plain;

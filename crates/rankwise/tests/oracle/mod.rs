@@ -1,3 +1,4 @@
 //! Slow and obvious twins, and numbers from independent solvers.
 
+mod conic;
 mod scikit_learn;

@@ -1,0 +1,3 @@
+//! What holds of every fit, whatever the method, kernel or loss: each test is a list of fits and a law.
+
+mod certificate;
