@@ -352,7 +352,7 @@ impl PairMachine {
             let part: f64 = seen.iter().map(|&k| cost[k]).sum();
             let part_cost: Vec<f64> = seen.iter().map(|&k| cost[k] * total / part).collect();
             let mut part_data = data.select(&seen);
-            let part_items = select_items(items, data, &seen);
+            let part_items = items.select_rows(&data.set.touched_items(&seen));
             part_data.set.items.features = part_items;
             let part_task = if part_data.n_ties() == 0 { Task::Rank } else { task };
             let part_items = &part_data.set.items.features;
@@ -362,7 +362,7 @@ impl PairMachine {
             let coefficients: Vec<f64> = terms.iter().map(|t| t.1).collect();
             let machine = ItemBlocks::<f64>::new(kernel, &part_items.select_rows(&rows))?;
             let held_set = data.set.select(&held);
-            let scores = machine.scores_of(&select_items(items, data, &held), &coefficients)?;
+            let scores = machine.scores_of(&items.select_rows(&data.set.touched_items(&held)), &coefficients)?;
             let margin = |at: usize| {
                 let pair = held_set.pairs[at];
                 scores[pair.right as usize] - scores[pair.left as usize]
@@ -374,20 +374,6 @@ impl PairMachine {
         parts?.into_iter().flatten().for_each(|(k, z)| margins[k] = z);
         Ok(margins)
     }
-}
-
-/// The scaled features of the items of some pairs, numbered as [`crate::data::PairSet::select`] numbers them.
-fn select_items(items: &Features, data: &Comparisons, pairs: &[usize]) -> Features {
-    let mut seen = vec![false; items.n_rows()];
-    let mut rows = Vec::new();
-    for &k in pairs {
-        for item in [data.set.pairs[k].left, data.set.pairs[k].right] {
-            if !std::mem::replace(&mut seen[item as usize], true) {
-                rows.push(item as usize);
-            }
-        }
-    }
-    items.select_rows(&rows)
 }
 
 fn warn_of_stop(solved: &Solved, kernel: KernelFunction, warnings: &mut Vec<String>) {
