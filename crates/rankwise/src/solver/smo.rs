@@ -131,16 +131,17 @@ impl Aim {
 
     /// Whether the search may end, and then whether the constant answer is optimal.
     fn is_met(&self, certificate: &Certificate) -> Option<bool> {
+        // A dual value far above a primal one is rounding that has swallowed the objective: no certificate.
         if let Some(constant) = self.constant
-            && constant - certificate.dual <= COLLAPSE * constant
+            && (constant - certificate.dual).abs() <= COLLAPSE * constant
         {
             return Some(true);
         }
-        (certificate.primal - certificate.dual <= self.allowed(certificate)).then_some(false)
+        ((certificate.primal - certificate.dual).abs() <= self.allowed(certificate)).then_some(false)
     }
 
     fn adjust(&mut self, certificate: &Certificate) {
-        let gap = certificate.primal - certificate.dual;
+        let gap = (certificate.primal - certificate.dual).abs();
         if gap < 0.7 * self.best_gap {
             self.fruitless = 0;
         } else {
