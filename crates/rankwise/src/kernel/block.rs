@@ -488,3 +488,6 @@ impl<T: Real> PackedPairs<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
 //! Slow and obvious twins, and numbers from independent solvers.
 
-mod conic;
+pub(crate) mod conic;
 mod scikit_learn;
