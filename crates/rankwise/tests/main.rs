@@ -8,4 +8,3 @@
 mod contract;
 mod formats;
 mod oracle;
-mod plain;

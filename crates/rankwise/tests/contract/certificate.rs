@@ -7,7 +7,7 @@ use rankwise::data::{Comparisons, Outcome, Pair};
 use rankwise::model::{Method, TieRegion};
 use rankwise::{Gamma, Kernel, Loss, Stop};
 
-use crate::plain::{Ask, Draw, scores, weighted};
+use crate::oracle::plain::{Ask, Draw, scores, weighted};
 
 fn simulated(n_pairs: usize) -> Comparisons {
     Simulation { norm: Norm::L2, n_pairs, ties: 0.5, noise: 0.25, seed: 7 }.draw().unwrap()

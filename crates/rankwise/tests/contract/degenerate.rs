@@ -8,7 +8,7 @@ use rankwise::data::{Comparisons, Features, Items, Outcome, Pair, PairSet, Preci
 use rankwise::model::{Method, ThresholdRule, TieRegion};
 use rankwise::{Error, Gamma, Kernel, Loss, Model, Progress, Stop, Watch};
 
-use crate::plain::{Ask, Draw, assert_finite, comparisons, rows_of, scores};
+use crate::oracle::plain::{Ask, Draw, assert_finite, comparisons, rows_of, scores};
 use Outcome::{Left, Right, Tie};
 
 const POLY: Kernel = Kernel::Poly { gamma: Gamma::Scale, coef0: 0.0, degree: 3 };

@@ -11,7 +11,7 @@ use rankwise::data::{Comparisons, Outcome, Random};
 use rankwise::model::{Balance, Method, TieRegion};
 use rankwise::{Gamma, Kernel, Loss, Stop};
 
-use crate::plain::{Ask, Draw, resolved, rows_of, weighted};
+use crate::oracle::plain::{Ask, Draw, resolved, rows_of, weighted};
 
 /// A sparse matrix built by entries.
 pub(crate) struct Entries {
