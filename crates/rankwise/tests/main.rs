@@ -5,6 +5,7 @@
     reason = "clippy.toml exempts test functions, not the helpers beside them"
 )]
 
+mod contract;
 mod formats;
 mod layering;
 mod oracle;

@@ -136,21 +136,33 @@ impl PairSet {
 
     /// Keeps the pairs of the given numbers, and of the items those that they touch.
     pub fn select(&self, numbers: &[usize]) -> Self {
+        let touched = self.touched_items(numbers);
         let mut new_number = vec![u32::MAX; self.items.n_items()];
-        let mut kept = Vec::new();
-        let mut renumber = |item: u32| {
-            let slot = &mut new_number[item as usize];
-            if *slot == u32::MAX {
-                *slot = kept.len() as u32;
-                kept.push(item as usize);
-            }
-            *slot
-        };
+        touched.iter().enumerate().for_each(|(new, &item)| new_number[item] = new as u32);
+        let renumber = |item: u32| new_number[item as usize];
         let pairs = numbers
             .iter()
             .map(|&k| Pair { left: renumber(self.pairs[k].left), right: renumber(self.pairs[k].right) })
             .collect();
-        PairSet { items: self.items.select(&kept), pairs }
+        PairSet { items: self.items.select(&touched), pairs }
+    }
+
+    /// The items that the pairs of the given numbers touch, in order of appearance; within a pair what an item says
+    /// decides, not the side it stands on, so that exchanging sides changes no numbers.
+    pub(crate) fn touched_items(&self, numbers: &[usize]) -> Vec<usize> {
+        let hash = |item: u32| self.items.features.hash_row(item as usize);
+        let mut seen = vec![false; self.items.n_items()];
+        let mut touched = Vec::new();
+        for &k in numbers {
+            let Pair { left, right } = self.pairs[k];
+            let exchanged = (hash(right), right) < (hash(left), left);
+            for item in if exchanged { [right, left] } else { [left, right] } {
+                if !std::mem::replace(&mut seen[item as usize], true) {
+                    touched.push(item as usize);
+                }
+            }
+        }
+        touched
     }
 }
 

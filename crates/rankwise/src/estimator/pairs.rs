@@ -100,12 +100,13 @@ impl PairMachine {
         let limits = Limits {
             tol: self.effort.tol,
             max_iter: self.effort.max_iter.unwrap_or(u64::MAX),
-            deadline: self.effort.time_limit.map(|limit| started + limit),
+            // A time beyond what the clock can name is no limit.
+            deadline: self.effort.time_limit.and_then(|limit| started.checked_add(limit)),
             watch,
         };
         let cost = self.costs(data);
         let bytes = self.effort.cache_mb << 20;
-        let solved = self.solve(task, kernel, items, data, &cost, bytes, limits)?;
+        let mut solved = self.solve(task, kernel, items, data, &cost, bytes, limits)?;
         if solved.collapsed {
             warnings.push(
                 "the hinge collapsed: on these data the constant answer (all scores equal) is its optimum for every \
@@ -113,7 +114,6 @@ impl PairMachine {
                     .into(),
             );
         }
-        warn_of_stop(&solved, kernel, &mut warnings);
 
         // β < 0: scores are −u/β, so that the machine's own threshold is 1.
         let largest = solved.margins.iter().fold(0.0, |m: f64, z| m.max(z.abs()));
@@ -132,14 +132,18 @@ impl PairMachine {
                     && n_ties > 0
                     && !solved.collapsed
                     && solved.stop == Stop::Converged;
-                let margins = if cross_fitted {
-                    &self.cross_fitted_margins(task, kernel, items, data, &cost, limits)?
+                let held_out = if cross_fitted {
+                    let (stop, margins) = self.cross_fitted_margins(task, kernel, items, data, &cost, limits)?;
+                    solved.stop = stop;
+                    Some(margins)
                 } else {
-                    &solved.margins
+                    None
                 };
+                let margins = held_out.as_ref().unwrap_or(&solved.margins);
                 best_threshold(&data.outcomes, margins, |k| data.weight(k)) / unit
             }
         };
+        warn_of_stop(&solved, kernel, &mut warnings);
         if no_tie_region && n_ties > 0 && !solved.collapsed && self.threshold == ThresholdRule::Model {
             warnings.push(
                 "the machine found no region of ties (β ≥ 0) and will call nothing a tie but equal scores; \
@@ -281,7 +285,7 @@ impl PairMachine {
             });
         }
         let (mut objective, mut gap) = (certificate.primal, certificate.gap());
-        let mut margins = problem.data_margins(&certificate.margins);
+        let mut margins = problem.data_margins(data, &certificate.margins, &state.duals);
         let mut beta = matches!(task, Task::Compare { .. }).then_some(certificate.beta);
         if outcome.collapsed {
             let constant = problem.constant_answer();
@@ -327,8 +331,8 @@ impl PairMachine {
         (ScoreFunction::Kernel { kernel, support: items.select_rows(&rows), coefficients }, Some(rows.len()))
     }
 
-    /// Margins of every pair by machines that have not seen it, in units of u. Training margins of a kernel machine
-    /// are too good to choose a threshold by.
+    /// Margins of every pair by machines that have not seen it, in units of u, and which limit stopped one of them if
+    /// any did. Training margins of a kernel machine are too good to choose a threshold by.
     fn cross_fitted_margins(
         &self,
         task: Task,
@@ -337,22 +341,22 @@ impl PairMachine {
         data: &Comparisons,
         cost: &[f64],
         limits: Limits<'_>,
-    ) -> Result<Vec<f64>> {
+    ) -> Result<(Stop, Vec<f64>)> {
         let folds = cross_fit_folds(data, FOLDS, self.effort.seed);
         let total: f64 = cost.iter().sum();
         let threads = rayon::current_num_threads().min(FOLDS);
         let bytes = (self.effort.cache_mb << 20) / threads;
-        let margins_of = |fold: usize| -> Result<Vec<(usize, f64)>> {
+        let margins_of = |fold: usize| -> Result<(Stop, Vec<(usize, f64)>)> {
             let (mut seen, mut held): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
             (0..data.n_pairs()).for_each(|k| if folds[k] as usize == fold { held.push(k) } else { seen.push(k) });
             if held.is_empty() || seen.is_empty() {
-                return Ok(held.into_iter().map(|k| (k, 0.0)).collect());
+                return Ok((Stop::Converged, held.into_iter().map(|k| (k, 0.0)).collect()));
             }
             // The same total weight, so that u has the same scale.
             let part: f64 = seen.iter().map(|&k| cost[k]).sum();
             let part_cost: Vec<f64> = seen.iter().map(|&k| cost[k] * total / part).collect();
             let mut part_data = data.select(&seen);
-            let part_items = select_items(items, data, &seen);
+            let part_items = items.select_rows(&data.set.touched_items(&seen));
             part_data.set.items.features = part_items;
             let part_task = if part_data.n_ties() == 0 { Task::Rank } else { task };
             let part_items = &part_data.set.items.features;
@@ -362,32 +366,24 @@ impl PairMachine {
             let coefficients: Vec<f64> = terms.iter().map(|t| t.1).collect();
             let machine = ItemBlocks::<f64>::new(kernel, &part_items.select_rows(&rows))?;
             let held_set = data.set.select(&held);
-            let scores = machine.scores_of(&select_items(items, data, &held), &coefficients)?;
+            let scores = machine.scores_of(&items.select_rows(&data.set.touched_items(&held)), &coefficients)?;
             let margin = |at: usize| {
                 let pair = held_set.pairs[at];
                 scores[pair.right as usize] - scores[pair.left as usize]
             };
-            Ok(held.iter().enumerate().map(|(at, &k)| (k, margin(at))).collect())
+            Ok((solved.stop, held.iter().enumerate().map(|(at, &k)| (k, margin(at))).collect()))
         };
         let parts: Result<Vec<_>> = (0..FOLDS).into_par_iter().map(margins_of).collect();
         let mut margins = vec![0.0; data.n_pairs()];
-        parts?.into_iter().flatten().for_each(|(k, z)| margins[k] = z);
-        Ok(margins)
-    }
-}
-
-/// The scaled features of the items of some pairs, numbered as [`crate::data::PairSet::select`] numbers them.
-fn select_items(items: &Features, data: &Comparisons, pairs: &[usize]) -> Features {
-    let mut seen = vec![false; items.n_rows()];
-    let mut rows = Vec::new();
-    for &k in pairs {
-        for item in [data.set.pairs[k].left, data.set.pairs[k].right] {
-            if !std::mem::replace(&mut seen[item as usize], true) {
-                rows.push(item as usize);
+        let mut limited = Stop::Converged;
+        for (stop, part) in parts? {
+            if !matches!(stop, Stop::Converged | Stop::Stalled) {
+                limited = stop;
             }
+            part.into_iter().for_each(|(k, z)| margins[k] = z);
         }
+        Ok((limited, margins))
     }
-    items.select_rows(&rows)
 }
 
 fn warn_of_stop(solved: &Solved, kernel: KernelFunction, warnings: &mut Vec<String>) {

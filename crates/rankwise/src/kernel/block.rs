@@ -234,7 +234,18 @@ impl<T: Real> ItemBlocks<T> {
         // Far from overflow in `T`, so that differences and sums of values stay finite too.
         let limit = if size_of::<T>() == 4 { 1e30 } else { 1e280 };
         let is_small = |value: f64| value.abs() < limit; // false for NaN
-        match (0..n).find(|&i| !is_small(blocks.norm(i)) || !is_small(blocks.self_value(i))) {
+        let out_of_range = match kernel {
+            // γ alone may be too large for f32 where γ times a norm is not.
+            KernelFunction::Poly { gamma, .. }
+            | KernelFunction::Rbf { gamma }
+            | KernelFunction::Sigmoid { gamma, .. }
+                if size_of::<T>() == 4 && !is_small(gamma) =>
+            {
+                Some(0)
+            }
+            _ => (0..n).find(|&i| !is_small(blocks.norm(i)) || !is_small(blocks.self_value(i))),
+        };
+        match out_of_range {
             None => Ok(blocks),
             Some(item) => Err(Error::Numeric {
                 problem: format!(
@@ -477,3 +488,6 @@ impl<T: Real> PackedPairs<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,7 +11,7 @@
 
 use super::bias::{Term, best_beta};
 use super::{Anchor, Certificate, Dual, MirroredQp};
-use crate::data::{Comparisons, Features, Outcome};
+use crate::data::{Comparisons, Features, Outcome, Pair};
 use crate::error::Result;
 use crate::kernel::{ItemBlocks, KernelFunction};
 use crate::loss::Loss;
@@ -139,14 +139,17 @@ impl PairProblem {
         (0..self.pairs.len()).filter(|&k| self.coefficient(duals, k) != 0.0).count()
     }
 
-    /// Turns margins of merged pairs into margins right − left of the data's pairs (0 where a pair is not used).
-    pub(crate) fn data_margins(&self, margins: &[f64]) -> Vec<f64> {
-        let of = |m: &Option<(u32, bool)>| match *m {
+    /// Margins right − left of the data's pairs: those of the merged pairs, and of pairs that the problem does not use
+    /// (the ties of `rank`) from the dual variables.
+    pub(crate) fn data_margins(&self, data: &Comparisons, margins: &[f64], duals: &[[f64; 2]]) -> Vec<f64> {
+        let scores =
+            if self.merged.contains(&None) { self.exact.scores(&self.item_coefficients(duals)) } else { Vec::new() };
+        let of = |(m, pair): (&Option<(u32, bool)>, &Pair)| match *m {
             Some((k, false)) => margins[k as usize],
             Some((k, true)) => -margins[k as usize],
-            None => 0.0,
+            None => scores[pair.right as usize] - scores[pair.left as usize],
         };
-        self.merged.iter().map(of).collect()
+        self.merged.iter().zip(&data.set.pairs).map(of).collect()
     }
 
     /// The best answer with u = 0.

@@ -48,16 +48,17 @@ impl Aim {
 
     /// Whether the search may end, and then whether the constant answer is optimal.
     pub(super) fn is_met(&self, certificate: &Certificate) -> Option<bool> {
+        // A dual value far above a primal one is rounding that has swallowed the objective: no certificate.
         if let Some(constant) = self.constant
-            && constant - certificate.dual <= COLLAPSE * constant
+            && (constant - certificate.dual).abs() <= COLLAPSE * constant
         {
             return Some(true);
         }
-        (certificate.primal - certificate.dual <= self.allowed(certificate)).then_some(false)
+        ((certificate.primal - certificate.dual).abs() <= self.allowed(certificate)).then_some(false)
     }
 
     pub(super) fn adjust(&mut self, certificate: &Certificate) {
-        let gap = certificate.primal - certificate.dual;
+        let gap = (certificate.primal - certificate.dual).abs();
         let gained = gap < 0.9 * self.best_gap || certificate.dual - self.best_dual > 0.01 * gap;
         self.fruitless = if gained { 0 } else { self.fruitless + 1 };
         self.best_gap = self.best_gap.min(gap);

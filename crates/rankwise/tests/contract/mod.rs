@@ -1,0 +1,6 @@
+//! What holds of every fit, whatever the method, kernel or loss: each test is a list of fits and a law.
+
+mod certificate;
+mod collapse;
+mod degenerate;
+mod invariance;
