@@ -94,7 +94,7 @@ impl Ask {
         self.fit(data).unwrap_or_else(|error| panic!("{self:?}: {error}")).model
     }
 
-    /// C times the weight of each pair, by the words of the contract.
+    /// C times the weight of each pair, ties re-weighted as asked.
     pub(crate) fn costs(&self, data: &Comparisons) -> Vec<f64> {
         let (mut ties, mut others) = (0.0, 0.0);
         for k in 0..data.n_pairs() {
