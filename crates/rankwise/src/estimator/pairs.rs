@@ -11,7 +11,7 @@ use crate::kernel::{ItemBlocks, Kernel, KernelFunction};
 use crate::loss::Loss;
 use crate::model::{Balance, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieRegion, TieShare, Training};
 use crate::problem::threshold::best_threshold;
-use crate::problem::{PairProblem, PairRows, Task};
+use crate::problem::{MirroredQp, PairProblem, PairRows, Task};
 use crate::progress::{Stop, Watch};
 use crate::solver::smo::{self, Limits, State};
 
@@ -278,6 +278,16 @@ impl PairMachine {
             });
         };
         let certificate = outcome.certificate;
+        let most = 1.000_001 * problem.objective_at_zero();
+        if outcome.stop == Stop::Stalled && certificate.dual > most {
+            return Err(Error::Numeric {
+                problem: format!(
+                    "the {} kernel is not positive definite on these data, and without bounds the dual has no optimum",
+                    kernel.name()
+                ),
+                remedy: "use --loss hinge, another kernel, or scaled features (--scale standard)".into(),
+            });
+        }
         if !certificate.primal.is_finite() || !certificate.dual.is_finite() {
             return Err(Error::Numeric {
                 problem: format!("the objective left the range of numbers (kernel {}, C = {})", kernel.name(), self.c),

@@ -10,7 +10,7 @@
 //! same, and a million copies cost as much as one.
 
 use super::bias::{Term, best_beta};
-use super::{Anchor, Certificate, Dual, MirroredQp};
+use super::{Anchor, Certificate, Constant, Dual, MirroredQp};
 use crate::data::{Comparisons, Features, Outcome, Pair};
 use crate::error::Result;
 use crate::kernel::{ItemBlocks, KernelFunction};
@@ -242,10 +242,20 @@ impl MirroredQp for PairProblem {
         Certificate { margins, beta, primal, dual: linear - 0.5 * norm - 0.5 * shifted }
     }
 
-    fn constant_objective(&self) -> Option<f64> {
+    fn objective_at_zero(&self) -> f64 {
+        self.constant_answer().objective
+    }
+
+    fn constant(&self) -> Option<Constant> {
         // Only the hinge can collapse: the other losses have a slope wherever something is to be gained.
-        let may_collapse = matches!(self.task, Task::Compare { .. }) && self.loss == Loss::Hinge;
-        may_collapse.then(|| self.constant_answer().objective)
+        if !matches!(self.task, Task::Compare { .. }) || self.loss != Loss::Hinge {
+            return None;
+        }
+        let objective = self.objective_at_zero();
+        let norms = self.diagonal();
+        let largest: f64 = self.pairs.iter().zip(norms).map(|(p, norm)| p.cost * p.cost * norm).sum();
+        // Below 1e-13 the objective's own digits end.
+        Some(Constant { objective, resolution: (1e-7 * objective.min(largest)).max(1e-13 * objective) })
     }
 }
 

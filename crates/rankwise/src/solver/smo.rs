@@ -8,7 +8,7 @@
 
 use std::time::Instant;
 
-use super::aim::Aim;
+use super::aim::{Aim, Occasion};
 use super::scan::{FLAT, First, Levels, PAD, Variable, find_second, update_and_find_offer};
 use crate::math::Real;
 use crate::problem::{Anchor, Certificate, Dual, MirroredQp, PairMatrix};
@@ -75,18 +75,19 @@ pub(crate) fn solve<M: PairMatrix>(
         if let Some(collapsed) = aim.is_met(&certificate) {
             return Outcome { certificate, stop: Stop::Converged, collapsed };
         }
-        let stop = search.run(&aim, limits);
+        let ending = search.run(&aim, limits);
         certificate = search.refresh();
-        aim.adjust(&certificate);
+        if let Ok(occasion) = ending {
+            aim.adjust(&certificate, occasion);
+        }
         if let Some(collapsed) = aim.is_met(&certificate) {
             return Outcome { certificate, stop: Stop::Converged, collapsed };
         }
-        match stop {
-            Some(stop) => return Outcome { certificate, stop, collapsed: false },
-            None if aim.is_hopeless(size_of::<M::Value>() < 8) || !certificate.primal.is_finite() => {
-                return Outcome { certificate, stop: Stop::Stalled, collapsed: false };
-            }
-            None => {}
+        let is_hopeless = aim.is_hopeless(&certificate, size_of::<M::Value>() < 8);
+        match ending {
+            Err(stop) => return Outcome { certificate, stop, collapsed: false },
+            Ok(_) if is_hopeless => return Outcome { certificate, stop: Stop::Stalled, collapsed: false },
+            Ok(_) => {}
         }
     }
 }
@@ -239,13 +240,12 @@ impl<'a, M: PairMatrix> Search<'a, M> {
         })
     }
 
-    /// Steps until the estimated gap meets the aim (`None`) or a limit does.
-    fn run(&mut self, aim: &Aim, limits: Limits<'_>) -> Option<Stop> {
-        let n = self.all_margins.len() as u64;
-        let shrink_every = n.clamp(LOOK, 1000);
+    /// Steps until a certificate is due, or a limit says stop.
+    fn run(&mut self, aim: &Aim, limits: Limits<'_>) -> Result<Occasion, Stop> {
+        let n = self.all_margins.len();
+        let shrink_every = (n as u64).clamp(LOOK, 1000);
         let started_at = self.state.iterations;
-        // Beyond this a certificate is due even if the estimate never comes down.
-        let patience = started_at + 20 * n + 100_000;
+        let patience = started_at + aim.patience(n);
         let (mut offers, mut gains) = (Vec::new(), Vec::new());
         let zeros = vec![M::Value::ZERO; self.margins.len()];
         let unmoved = [(0.0, &zeros[..]); 2];
@@ -255,7 +255,7 @@ impl<'a, M: PairMatrix> Search<'a, M> {
             let (first, offer) = match next {
                 Some((offer, variable)) if offer >= anchor_offer => (Chosen::Pair(variable), offer),
                 _ if anchor_offer > f64::NEG_INFINITY => (Chosen::Anchor, anchor_offer),
-                _ => return None,
+                _ => return Ok(Occasion::Impatient),
             };
             let (first_slot, first_diagonal) = match first {
                 Chosen::Anchor => (None, 0.0),
@@ -279,7 +279,7 @@ impl<'a, M: PairMatrix> Search<'a, M> {
             let second = match second {
                 Some((gain, variable)) if f64::from(gain) >= anchor_gain => Chosen::Pair(variable),
                 _ if anchor_gain > 0.0 => Chosen::Anchor,
-                _ => return None, // no violation left in this precision
+                _ => return Ok(Occasion::Impatient), // no violation left in this precision
             };
             let entry = match (first, second) {
                 (Chosen::Pair(v), Chosen::Pair(w)) if v.position == w.position => {
@@ -291,7 +291,7 @@ impl<'a, M: PairMatrix> Search<'a, M> {
             let moved = self.step(first, second, offer, entry);
             self.state.iterations += 1;
             if moved == 0.0 || !moved.is_finite() {
-                return None;
+                return Ok(Occasion::Impatient);
             }
             // z += Δt · row, with Δt = ± the step.
             let second_slot = match second {
@@ -306,23 +306,28 @@ impl<'a, M: PairMatrix> Search<'a, M> {
             next = update_and_find_offer(&mut self.margins, rows, &self.levels, &mut offers);
 
             if self.state.iterations >= limits.max_iter {
-                return Some(Stop::MaxIter);
+                return Err(Stop::MaxIter);
             }
             if self.state.iterations.is_multiple_of(LOOK) {
-                let gap = self.estimated_gap();
-                if gap <= aim.estimate(self.dual + gap) || self.state.iterations >= patience {
-                    return None;
+                // The best β is worth finding now and then: the middle may be far from it until the very end.
+                let gap = if self.state.iterations.is_multiple_of(16 * LOOK) {
+                    self.least_estimated_gap()
+                } else {
+                    self.estimated_gap(0.5 * (self.offer + self.demand))
+                };
+                if gap <= aim.estimate(self.dual + gap) {
+                    return Ok(Occasion::Promising);
+                }
+                if self.state.iterations >= patience || aim.has_run_away(self.dual) {
+                    return Ok(Occasion::Impatient);
                 }
                 if limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                    return Some(Stop::TimeLimit);
+                    return Err(Stop::TimeLimit);
                 }
-                let progress = Progress {
-                    iterations: self.state.iterations,
-                    gap: gap / (self.dual + gap).max(1e-12),
-                    tol: limits.tol,
-                };
+                let gap = gap / (self.dual + gap).max(1e-12);
+                let progress = Progress { iterations: self.state.iterations, gap, tol: limits.tol };
                 if !limits.watch.on_progress(progress) {
-                    return Some(Stop::Interrupted);
+                    return Err(Stop::Interrupted);
                 }
             }
             if (self.state.iterations - started_at).is_multiple_of(shrink_every) && self.shrink() {
@@ -395,21 +400,39 @@ impl<'a, M: PairMatrix> Search<'a, M> {
         }
     }
 
-    /// The absolute gap, taking it that the pairs set aside are where they want to be.
-    fn estimated_gap(&self) -> f64 {
-        let middle = 0.5 * (self.offer + self.demand);
-        let beta = match self.problem.anchor() {
-            Anchor::None => middle,
-            Anchor::Zero => 0.0,
-            Anchor::AtMostMinusOne => middle.min(-1.0),
-        };
-        let anchor = match self.problem.anchor() {
-            Anchor::AtMostMinusOne => -self.state.anchor * (1.0 + beta),
-            _ => 0.0,
+    /// The absolute gap for a β, taking it that the pairs set aside are where they want to be.
+    fn estimated_gap(&self, beta: f64) -> f64 {
+        let (beta, anchor) = match self.problem.anchor() {
+            Anchor::None => (beta, 0.0),
+            Anchor::Zero => (0.0, 0.0),
+            Anchor::AtMostMinusOne => (beta.min(-1.0), -self.state.anchor * (1.0 + beta.min(-1.0))),
         };
         let residual =
             |(&k, &z): (&u32, &f64)| self.problem.residual(k as usize, self.state.duals[k as usize], z, beta);
         anchor + self.matrix.order().iter().zip(&self.margins).map(residual).sum::<f64>()
+    }
+
+    /// The least estimated gap over β between demand and offer, by golden sections (the gap is convex in β).
+    fn least_estimated_gap(&self) -> f64 {
+        if self.problem.anchor() == Anchor::Zero {
+            return self.estimated_gap(0.0);
+        }
+        let ratio = 0.5 * (5f64.sqrt() - 1.0);
+        let (mut low, mut high) = (self.demand.min(self.offer), self.demand.max(self.offer));
+        let (mut a, mut b) = (high - ratio * (high - low), low + ratio * (high - low));
+        let (mut at_a, mut at_b) = (self.estimated_gap(a), self.estimated_gap(b));
+        for _ in 0..16 {
+            if at_a < at_b {
+                (high, b, at_b) = (b, a, at_a);
+                a = high - ratio * (high - low);
+                at_a = self.estimated_gap(a);
+            } else {
+                (low, a, at_a) = (a, b, at_b);
+                b = low + ratio * (high - low);
+                at_b = self.estimated_gap(b);
+            }
+        }
+        at_a.min(at_b)
     }
 
     /// Sets aside the pairs whose variables are at bounds and want to stay there.
