@@ -2,7 +2,7 @@
 //! FMA, and for the baseline; the processor decides which one runs. No intrinsics, no build flags.
 
 /// A floating-point type that kernels are computed in.
-pub(crate) trait Real: Copy + Send + Sync + PartialOrd + std::fmt::Debug + 'static {
+pub(crate) trait Real: bytemuck::Pod + Send + Sync + PartialOrd + std::fmt::Debug {
     /// 0
     const ZERO: Self;
     /// Rounds.
@@ -28,7 +28,7 @@ pub(crate) trait Real: Copy + Send + Sync + PartialOrd + std::fmt::Debug + 'stat
 }
 
 macro_rules! real {
-    ($T:ty, $magic:expr, $mantissa_bits:expr, $lowest:expr, $highest:expr, $ln2_high:expr, $ln2_low:expr, [$($factorial:expr),*]) => {
+    ($T:ty, $magic:expr, $mantissa_bits:expr, $lowest:expr, $highest:expr, $ln2_high:expr, $ln2_low:expr, [$($coefficient:expr),*]) => {
         impl Real for $T {
             const ZERO: Self = 0.0;
             #[inline(always)]
@@ -74,7 +74,7 @@ macro_rules! real {
                 let r = n.times_plus::<FMA>(-$ln2_high, x);
                 let r = n.times_plus::<FMA>(-$ln2_low, r);
                 let mut sum: $T = 0.0;
-                $(sum = sum.times_plus::<FMA>(r, 1.0 / ($factorial as $T));)*
+                $(sum = sum.times_plus::<FMA>(r, $coefficient as f64 as $T);)*
                 <$T>::from_bits(sum.to_bits().wrapping_add(shifted.to_bits() << $mantissa_bits))
             }
             #[inline(always)]
@@ -85,6 +85,7 @@ macro_rules! real {
     };
 }
 
+// Coefficients of the polynomials with the least relative error on |r| ≤ ½ ln 2: 2e-9 for f32, 3e-18 for f64.
 real!(
     f32,
     12_582_912.0f32,
@@ -93,7 +94,7 @@ real!(
     88.0f32,
     0.693_359_4f32,
     -2.121_944_4e-4f32,
-    [5040.0, 720.0, 120.0, 24.0, 6.0, 2.0, 1.0, 1.0]
+    [0.00138368357425, 0.00837482405059, 0.0416682261893, 0.166664200721, 0.499999920751, 1.00000003634, 1.0]
 );
 real!(
     f64,
@@ -104,18 +105,16 @@ real!(
     0.693_147_180_369_123_8f64,
     1.908_214_929_270_587_7e-10f64,
     [
-        6_227_020_800.0,
-        479_001_600.0,
-        39_916_800.0,
-        3_628_800.0,
-        362_880.0,
-        40_320.0,
-        5_040.0,
-        720.0,
-        120.0,
-        24.0,
-        6.0,
-        2.0,
+        2.499_429_334_573_046_4e-8,
+        2.763_230_822_445_254_4e-7,
+        2.755_762_265_202_448_8e-6,
+        2.480_148_648_128_35e-5,
+        1.984_126_943_243_443_8e-4,
+        1.388_888_895_126_120_4e-3,
+        8.333_333_333_559_452e-3,
+        4.166_666_666_649_263e-2,
+        0.166_666_666_666_661_7,
+        0.500_000_000_000_001_8,
         1.0,
         1.0
     ]

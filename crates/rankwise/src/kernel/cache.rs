@@ -1,5 +1,6 @@
 //! Rows kept in one piece of memory up to a budget; the one used longest ago goes first.
 
+use super::arena::Arena;
 use crate::math::Real;
 
 const NONE: u32 = u32::MAX;
@@ -16,10 +17,8 @@ struct Slot {
 /// Rows of one length by key. Of a row, the first so many numbers may be known; the caller fills in the rest.
 #[derive(Debug)]
 pub(crate) struct RowCache<T> {
-    /// Numbers that may be kept.
-    budget: usize,
     row_len: usize,
-    numbers: Vec<T>,
+    arena: Arena<T>,
     slot_of: Vec<u32>,
     slots: Vec<Slot>,
     newest: u32,
@@ -27,25 +26,22 @@ pub(crate) struct RowCache<T> {
 }
 
 impl<T: Real> RowCache<T> {
-    /// A cache of rows of `row_len` numbers for keys below `n_keys` that keeps at most `bytes`, but always two rows.
+    /// A cache of rows of at most `row_len` numbers for keys below `n_keys` that keeps at most `bytes`, but always two rows.
     pub(crate) fn new(n_keys: usize, row_len: usize, bytes: usize) -> Self {
-        let mut cache = RowCache {
-            budget: bytes / size_of::<T>(),
+        let len = (bytes / size_of::<T>()).min(n_keys * row_len).max(2 * row_len);
+        RowCache {
             row_len,
-            numbers: Vec::new(),
+            arena: Arena::new(len),
             slot_of: vec![NONE; n_keys],
             slots: Vec::new(),
             newest: NONE,
             oldest: NONE,
-        };
-        // Zeroed memory takes room only once it is written to.
-        cache.numbers = vec![T::ZERO; cache.capacity() * row_len];
-        cache
+        }
     }
 
     /// How many rows there is room for.
     fn capacity(&self) -> usize {
-        (self.budget / self.row_len.max(1)).min(self.slot_of.len()).max(2)
+        self.arena.numbers().len() / self.row_len.max(1)
     }
 
     /// The slot of a key, now the newest; `None` when its row is not here.
@@ -87,21 +83,22 @@ impl<T: Real> RowCache<T> {
 
     /// The row in a slot.
     pub(crate) fn row(&self, slot: u32) -> &[T] {
-        &self.numbers[slot as usize * self.row_len..][..self.row_len]
+        &self.arena.numbers()[slot as usize * self.row_len..][..self.row_len]
     }
 
     /// The row in a slot, for filling in what is not known; from now on all of it is.
     pub(crate) fn fill(&mut self, slot: u32) -> &mut [T] {
         self.slots[slot as usize].known = self.row_len;
-        &mut self.numbers[slot as usize * self.row_len..][..self.row_len]
+        &mut self.arena.numbers_mut()[slot as usize * self.row_len..][..self.row_len]
     }
 
     /// Keeps of every row the numbers at the given positions (ascending), as far as they are known, and makes rows
-    /// `row_len` numbers long.
+    /// `row_len` numbers long, at most as many as at first.
     pub(crate) fn keep_positions(&mut self, kept: &[u32], row_len: usize) {
         let old_len = self.row_len;
+        let numbers = self.arena.numbers_mut();
         for (at, slot) in self.slots.iter_mut().enumerate() {
-            let row = &mut self.numbers[at * old_len..][..old_len];
+            let row = &mut numbers[at * old_len..][..old_len];
             slot.known = kept.partition_point(|&p| (p as usize) < slot.known);
             for (to, &from) in kept[..slot.known].iter().enumerate() {
                 row[to] = row[from as usize];
@@ -111,17 +108,15 @@ impl<T: Real> RowCache<T> {
         while self.slots.len() > self.capacity() {
             self.remove_oldest(old_len);
         }
-        let needed = self.capacity() * row_len;
+        let numbers = self.arena.numbers_mut();
+        let mut spread = |(at, slot): (usize, &Slot)| {
+            numbers.copy_within(at * old_len..at * old_len + slot.known, at * row_len);
+        };
+        // Rows that move up start with the last one, rows that move down with the first.
         if row_len > old_len {
-            self.numbers.resize(needed.max(self.numbers.len()), T::ZERO);
-            for (at, slot) in self.slots.iter().enumerate().rev() {
-                self.numbers.copy_within(at * old_len..at * old_len + slot.known, at * row_len);
-            }
+            self.slots.iter().enumerate().rev().for_each(&mut spread);
         } else {
-            for (at, slot) in self.slots.iter().enumerate() {
-                self.numbers.copy_within(at * old_len..at * old_len + slot.known, at * row_len);
-            }
-            self.numbers.resize(needed.max(self.numbers.len()), T::ZERO);
+            self.slots.iter().enumerate().for_each(&mut spread);
         }
     }
 
@@ -133,7 +128,8 @@ impl<T: Real> RowCache<T> {
         let last = (self.slots.len() - 1) as u32;
         if gone != last {
             let moved = self.slots[last as usize];
-            self.numbers.copy_within(last as usize * len..last as usize * len + moved.known, gone as usize * len);
+            let from = last as usize * len;
+            self.arena.numbers_mut().copy_within(from..from + moved.known, gone as usize * len);
             self.slots[gone as usize] = moved;
             self.slot_of[moved.key as usize] = gone;
             match moved.newer {
@@ -205,9 +201,7 @@ mod tests {
                     assert_eq!(cache.row(slot)[0], number(key, column), "the row that was to be kept is gone");
                 }
                 previous = (step % 2 == 0).then_some((slot, key));
-                assert!(
-                    cache.slots.len() <= cache.capacity() && cache.numbers.len() >= cache.capacity() * cache.row_len
-                );
+                assert!(cache.slots.len() <= cache.capacity());
                 if step % 97 == 0 {
                     let kept: Vec<u32> = (0..columns.len() as u32).filter(|_| random.below(3) > 0).collect();
                     let dropped = (0..n_columns).filter(|c| !kept.iter().any(|&p| columns[p as usize] == *c));

@@ -1,5 +1,6 @@
 //! Kernels: what one is, values of many at a time, sums of them, rows kept in memory.
 
+mod arena;
 mod block;
 mod cache;
 mod spec;
