@@ -149,7 +149,7 @@ impl PairSet {
 
     /// The items that the pairs of the given numbers touch, in order of appearance; within a pair what an item says
     /// decides, not the side it stands on, so that exchanging sides changes no numbers.
-    pub(crate) fn touched_items(&self, numbers: &[usize]) -> Vec<usize> {
+    fn touched_items(&self, numbers: &[usize]) -> Vec<usize> {
         let hash = |item: u32| self.items.features.hash_row(item as usize);
         let mut seen = vec![false; self.items.n_items()];
         let mut touched = Vec::new();

@@ -2,6 +2,7 @@
 
 mod common;
 mod compare;
+mod pair_solution;
 mod pairs;
 mod rank;
 

@@ -27,6 +27,18 @@ pub enum ScoreFunction {
 }
 
 impl ScoreFunction {
+    /// One score per (scaled) row.
+    pub(crate) fn scores(&self, features: &Features) -> Result<Vec<f64>> {
+        match self {
+            ScoreFunction::Linear { weights } => {
+                Ok((0..features.n_rows()).map(|row| features.dot_row(row, weights)).collect())
+            }
+            ScoreFunction::Kernel { kernel, support, coefficients } => {
+                ItemBlocks::<f64>::new(*kernel, support)?.scores_of(features, coefficients)
+            }
+        }
+    }
+
     /// The kernel of the ranking function; a weight per feature is the linear one.
     pub fn kernel(&self) -> KernelFunction {
         match self {
@@ -58,14 +70,7 @@ impl Scorer {
         let features = arranged.as_ref().unwrap_or(&items.features);
         let scaled = self.scaler.as_ref().map(|scaler| scaler.apply(features)).transpose()?;
         let features = scaled.as_ref().unwrap_or(features);
-        match &self.function {
-            ScoreFunction::Linear { weights } => {
-                Ok((0..features.n_rows()).map(|row| features.dot_row(row, weights)).collect())
-            }
-            ScoreFunction::Kernel { kernel, support, coefficients } => {
-                ItemBlocks::<f64>::new(*kernel, support)?.scores_of(features, coefficients)
-            }
-        }
+        self.function.scores(features)
     }
 
     /// Where each of the model's features stands in the data; `None` when they stand in order already.
