@@ -34,6 +34,14 @@ impl Estimator {
         }
     }
 
+    /// Whether the parameters are within their ranges.
+    fn check(&self) -> rankwise::Result<()> {
+        match self {
+            Estimator::Compare(svm) => svm.check(),
+            Estimator::Rank(svm) => svm.check(),
+        }
+    }
+
     /// A method with its default parameters, but for these.
     pub(crate) fn new(method: Method, c: f64, kernel: Kernel, effort: Effort) -> Run<Self> {
         let ranker = |variant| {
@@ -102,6 +110,7 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
             refuse(&typed, &format!("--method {}", args.method.name()), "choose --method compare")?;
         }
     }
+    estimator.check()?; // before anything is read
     let files = pair_files(&args.source, args.format.format, args.precision)?;
     Ok(TrainPlan { files, estimator, output: args.output.clone() })
 }

@@ -97,6 +97,11 @@ impl CompareSvm {
         effort: Effort,
     }
 
+    /// Whether the parameters are within their ranges; fitting asks too.
+    pub fn check(&self) -> Result<()> {
+        self.machine().check()
+    }
+
     /// Fits a model.
     pub fn fit(&self, data: &Comparisons) -> Result<Fit> {
         self.fit_watched(data, &Unwatched)
@@ -104,6 +109,10 @@ impl CompareSvm {
 
     /// Fits a model while `watch` looks on, and perhaps stops it.
     pub fn fit_watched(&self, data: &Comparisons, watch: &dyn Watch) -> Result<Fit> {
+        self.machine().fit(data, watch)
+    }
+
+    fn machine(&self) -> PairMachine {
         PairMachine {
             method: Method::Compare,
             c: self.c,
@@ -116,6 +125,5 @@ impl CompareSvm {
             scale: self.scale,
             effort: self.effort,
         }
-        .fit(data, watch)
     }
 }

@@ -31,7 +31,8 @@ pub(super) struct PairMachine {
 }
 
 impl PairMachine {
-    fn check(&self) -> Result<()> {
+    /// Whether the parameters are within their ranges.
+    pub(super) fn check(&self) -> Result<()> {
         if self.c == f64::INFINITY {
             return Err(Error::Unsupported {
                 problem: "C = inf asks for a hard margin, which this version does not have".into(),
@@ -47,6 +48,7 @@ impl PairMachine {
         };
         positive("C", self.c)?;
         positive("tie_weight", self.tie_weight)?;
+        self.kernel.check()?;
         if self.balance == Balance::Outcomes && self.threshold == ThresholdRule::Model {
             return Err(Error::Unsupported {
                 problem: "balanced outcomes move the machine's own threshold away from the data's shares".into(),

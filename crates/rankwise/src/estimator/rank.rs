@@ -70,6 +70,11 @@ impl CompareRank {
         effort: Effort,
     }
 
+    /// Whether the parameters are within their ranges; fitting asks too.
+    pub fn check(&self) -> Result<()> {
+        self.machine().check()
+    }
+
     /// Fits a model.
     pub fn fit(&self, data: &Comparisons) -> Result<Fit> {
         self.fit_watched(data, &Unwatched)
@@ -77,6 +82,10 @@ impl CompareRank {
 
     /// Fits a model while `watch` looks on, and perhaps stops it.
     pub fn fit_watched(&self, data: &Comparisons, watch: &dyn Watch) -> Result<Fit> {
+        self.machine().fit(data, watch)
+    }
+
+    fn machine(&self) -> PairMachine {
         PairMachine {
             method: match self.variant {
                 Variant::Rank => Method::Rank,
@@ -92,6 +101,5 @@ impl CompareRank {
             scale: self.scale,
             effort: self.effort,
         }
-        .fit(data, watch)
     }
 }

@@ -52,27 +52,29 @@ impl Kernel {
         Kernel::Rbf { gamma: Gamma::Value(gamma) }
     }
 
+    /// Checks the parameters.
+    pub fn check(self) -> Result<()> {
+        self.with_scale(1.0).check()
+    }
+
     /// Fixes γ for the given training items and checks the parameters.
     pub fn resolve(self, items: &Features) -> Result<KernelFunction> {
+        self.check()?;
+        Ok(self.with_scale(scale_gamma(items)))
+    }
+
+    /// The function for a known `gamma scale`.
+    fn with_scale(self, scale: f64) -> KernelFunction {
         let width = |gamma: Gamma| match gamma {
-            Gamma::Value(g) if g > 0.0 && g.is_finite() => Ok(g),
-            Gamma::Value(g) => Err(Error::parameter("gamma", g, "a finite number above 0, or scale")),
-            Gamma::Scale => Ok(scale_gamma(items)),
+            Gamma::Value(value) => value,
+            Gamma::Scale => scale,
         };
-        let offset = |coef0: f64| {
-            if coef0.is_finite() { Ok(coef0) } else { Err(Error::parameter("coef0", coef0, "a finite number")) }
-        };
-        Ok(match self {
+        match self {
             Kernel::Linear => KernelFunction::Linear,
-            Kernel::Poly { degree, .. } if !(1..=64).contains(&degree) => {
-                return Err(Error::parameter("degree", degree, "a whole number from 1 to 64"));
-            }
-            Kernel::Poly { gamma, coef0, degree } => {
-                KernelFunction::Poly { gamma: width(gamma)?, coef0: offset(coef0)?, degree }
-            }
-            Kernel::Rbf { gamma } => KernelFunction::Rbf { gamma: width(gamma)? },
-            Kernel::Sigmoid { gamma, coef0 } => KernelFunction::Sigmoid { gamma: width(gamma)?, coef0: offset(coef0)? },
-        })
+            Kernel::Poly { gamma, coef0, degree } => KernelFunction::Poly { gamma: width(gamma), coef0, degree },
+            Kernel::Rbf { gamma } => KernelFunction::Rbf { gamma: width(gamma) },
+            Kernel::Sigmoid { gamma, coef0 } => KernelFunction::Sigmoid { gamma: width(gamma), coef0 },
+        }
     }
 }
 
@@ -131,14 +133,14 @@ impl KernelFunction {
             KernelFunction::Sigmoid { gamma, coef0 } => (gamma, coef0, 1),
         };
         if !(gamma > 0.0 && gamma.is_finite()) {
-            return Err(Error::parameter("gamma", gamma, "a finite number above 0"));
+            return Err(Error::parameter("gamma", gamma, "a finite number above 0, or scale"));
         }
         if !coef0.is_finite() {
             return Err(Error::parameter("coef0", coef0, "a finite number"));
         }
-        // Powers take an i32: a larger degree would turn into a negative one.
-        if !(1..=i32::MAX as u32).contains(&degree) {
-            return Err(Error::parameter("degree", degree, format!("1 to {}", i32::MAX)));
+        // More would be numerically hopeless, and slow.
+        if !(1..=64).contains(&degree) {
+            return Err(Error::parameter("degree", degree, "a whole number from 1 to 64"));
         }
         Ok(())
     }
