@@ -7,9 +7,10 @@ use crate::error::{Error, Result};
 use crate::kernel::KernelFunction;
 use crate::loss::Loss;
 use crate::model::ScoreFunction;
-use crate::problem::{MirroredQp, PairProblem, PairRows, Task};
+use crate::problem::{LinearPrimal, MirroredQp, PairProblem, PairRows, Task};
 use crate::progress::Stop;
-use crate::solver::smo::{self, Limits, State};
+use crate::solver::newton;
+use crate::solver::smo::{self, Limits, Outcome, State};
 
 /// Folds that kernel machines re-fit their threshold on.
 const FOLDS: usize = 5;
@@ -79,16 +80,9 @@ impl Instance<'_> {
         if data.n_ties() == data.n_pairs() {
             return Ok(only_ties(task, problem, state, data.n_pairs()));
         }
-        // f32 rows are half the memory and twice the speed; what they cannot solve or hold, f64 rows finish.
-        let narrow = PairRows::<f32>::new(kernel, items, problem.sides(), problem.diagonal(), self.cache_bytes);
-        let outcome = narrow.ok().map(|mut rows| smo::solve(&problem, &mut rows, &mut state, self.limits));
-        let outcome = match outcome {
-            Some(outcome) if outcome.stop != Stop::Stalled => outcome,
-            _ => {
-                let (sides, diagonal) = (problem.sides(), problem.diagonal());
-                let mut rows = PairRows::<f64>::new(kernel, items, sides, diagonal, self.cache_bytes)?;
-                smo::solve(&problem, &mut rows, &mut state, self.limits)
-            }
+        let outcome = match self.solve_in_weights(&problem, &mut state) {
+            Some(outcome) => outcome,
+            None => self.solve_in_duals(&problem, &mut state)?,
         };
         let certificate = outcome.certificate;
         if outcome.stop == Stop::Stalled && certificate.dual > 1.000_001 * problem.objective_at_zero() {
@@ -124,6 +118,35 @@ impl Instance<'_> {
             solution.gap = (constant.objective - certificate.dual) / constant.objective.max(1e-12);
         }
         Ok(solution)
+    }
+
+    /// Newton's method on the weights, for linear machines with a smooth loss. `None` where it does not apply or its
+    /// certificate does not meet the tolerance: the dual search then goes on from its point.
+    fn solve_in_weights(&self, problem: &PairProblem, state: &mut State) -> Option<Outcome> {
+        let primal = LinearPrimal::new(problem, self.kernel, self.loss, &self.data.set.items.features)?;
+        let (point, steps, limit) = newton::minimise(&primal, self.limits);
+        (state.duals, state.iterations) = (point.duals, steps);
+        state.settle_anchor(problem);
+        let certificate = problem.certify(&state.duals, state.anchor);
+        let is_met = certificate.gap().abs() <= self.limits.tol;
+        let stop = if is_met { Some(Stop::Converged) } else { limit };
+        stop.map(|stop| Outcome { certificate, stop, collapsed: false })
+    }
+
+    /// Sequential minimal optimisation: f32 rows are half the memory and twice the speed; what they cannot solve or hold,
+    /// f64 rows finish.
+    fn solve_in_duals(&self, problem: &PairProblem, state: &mut State) -> Result<Outcome> {
+        let items = &self.data.set.items.features;
+        let (sides, diagonal) = (problem.sides(), problem.diagonal());
+        if let Ok(mut rows) = PairRows::<f32>::new(self.kernel, items, sides, diagonal, self.cache_bytes) {
+            let outcome = smo::solve(problem, &mut rows, state, self.limits);
+            if outcome.stop != Stop::Stalled {
+                return Ok(outcome);
+            }
+        }
+        let (sides, diagonal) = (problem.sides(), problem.diagonal());
+        let mut rows = PairRows::<f64>::new(self.kernel, items, sides, diagonal, self.cache_bytes)?;
+        Ok(smo::solve(problem, &mut rows, state, self.limits))
     }
 
     /// Margins of every pair by machines that have not seen it, in units of u, and which limit stopped one of them if

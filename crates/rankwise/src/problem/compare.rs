@@ -105,7 +105,7 @@ impl PairProblem {
 
     /// Left and right items of the merged pairs.
     pub(crate) fn sides(&self) -> (Vec<u32>, Vec<u32>) {
-        self.pairs.iter().map(|p| (p.left, p.right)).unzip()
+        self.pairs_of_items().unzip()
     }
 
     /// K_kk of every merged pair, in f64.
@@ -155,7 +155,7 @@ impl PairProblem {
     /// The best answer with u = 0.
     pub(crate) fn constant_answer(&self) -> ConstantAnswer {
         let zeros = vec![0.0; self.pairs.len()];
-        let beta = self.best_beta(&zeros);
+        let (beta, _) = self.best_beta(&zeros);
         ConstantAnswer { beta, objective: self.losses(&zeros, beta) }
     }
 
@@ -173,9 +173,10 @@ impl PairProblem {
         self.duals[k].label * (duals[k][0] - duals[k][1])
     }
 
-    fn best_beta(&self, margins: &[f64]) -> f64 {
+    /// The best β for given margins, and whether it is free to move with them.
+    pub(super) fn best_beta(&self, margins: &[f64]) -> (f64, bool) {
         let Task::Compare { capped } = self.task else {
-            return 0.0;
+            return (0.0, false);
         };
         let mut terms = Vec::with_capacity(2 * self.pairs.len());
         for (pair, &z) in self.pairs.iter().zip(margins) {
@@ -188,7 +189,12 @@ impl PairProblem {
             }
         }
         let beta = best_beta(self.loss, &mut terms);
-        if capped { beta.min(-1.0) } else { beta }
+        if capped && beta > -1.0 { (-1.0, false) } else { (beta, true) }
+    }
+
+    /// Left and right item of every merged pair.
+    pub(super) fn pairs_of_items(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.pairs.iter().map(|p| (p.left, p.right))
     }
 }
 
@@ -237,7 +243,7 @@ impl MirroredQp for PairProblem {
         if self.anchor() == Anchor::AtMostMinusOne {
             linear += anchor;
         }
-        let beta = self.best_beta(&margins);
+        let (beta, _) = self.best_beta(&margins);
         let primal = 0.5 * norm + self.losses(&margins, beta);
         Certificate { margins, beta, primal, dual: linear - 0.5 * norm - 0.5 * shifted }
     }

@@ -2,10 +2,12 @@
 
 mod bias;
 mod compare;
+mod linear_primal;
 mod pair_rows;
 pub(crate) mod threshold;
 
 pub(crate) use compare::{PairProblem, Task};
+pub(crate) use linear_primal::LinearPrimal;
 pub(crate) use pair_rows::PairRows;
 
 use crate::math::Real;
@@ -82,6 +84,39 @@ pub(crate) trait MirroredQp: Sync {
     fn objective_at_zero(&self) -> f64;
     /// The constant answer u = 0, where it may be the optimum.
     fn constant(&self) -> Option<Constant>;
+}
+
+/// A point of a smooth primal problem.
+#[derive(Debug, Clone)]
+pub(crate) struct PrimalPoint {
+    /// The primal value.
+    pub(crate) value: f64,
+    /// Its gradient; the gap to the duals below is ½‖gradient‖².
+    pub(crate) gradient: Vec<f64>,
+    /// The dual variables that belong to the slacks.
+    pub(crate) duals: Vec<[f64; 2]>,
+    /// Curvature along each pair's difference.
+    pub(crate) curvatures: Vec<f64>,
+    /// What each pair's difference takes with it of β.
+    pub(crate) tilts: Vec<f64>,
+    /// Whether β moves along.
+    pub(crate) is_beta_free: bool,
+}
+
+/// A smooth convex function of weights with ½‖weights‖² in it, as Newton's method sees it.
+pub(crate) trait SmoothPrimal {
+    /// How many weights there are.
+    fn dim(&self) -> usize;
+    /// The function at given weights.
+    fn at(&self, weights: &[f64]) -> PrimalPoint;
+    /// Hessian times a vector.
+    fn hessian_times(&self, point: &PrimalPoint, v: &[f64]) -> Vec<f64>;
+    /// The Hessian itself, row by row; only the lower triangle counts.
+    fn hessian(&self, point: &PrimalPoint) -> Vec<f64>;
+    /// Its diagonal, or an upper bound of it.
+    fn hessian_diagonal(&self, point: &PrimalPoint) -> Vec<f64>;
+    /// Multiplications that forming the Hessian takes.
+    fn hessian_work(&self) -> usize;
 }
 
 /// Rows of the matrix K over pairs, restricted to the pairs the solver still works on.

@@ -41,11 +41,20 @@ impl State {
             let a = if d.mirrored && d.label > 0.0 { d.upper.min(1.0 / d.shift) } else { 0.0 };
             [a, a]
         };
-        let duals: Vec<_> = problem.duals().iter().map(start).collect();
-        // An unbounded anchor takes what is left of Σ y·a.
-        let sum: f64 = problem.duals().iter().zip(&duals).map(|(d, a)| d.label * (a[0] + a[1])).sum();
-        let anchor = if problem.anchor() == Anchor::Zero { -sum } else { 0.0 };
-        State { duals, anchor, iterations: 0 }
+        let duals = problem.duals().iter().map(start).collect();
+        let mut state = State { duals, anchor: 0.0, iterations: 0 };
+        state.settle_anchor(problem);
+        state
+    }
+
+    /// Lets the anchor take what is left of Σ y·a.
+    pub(crate) fn settle_anchor(&mut self, problem: &dyn MirroredQp) {
+        let sum: f64 = problem.duals().iter().zip(&self.duals).map(|(d, a)| d.label * (a[0] + a[1])).sum();
+        self.anchor = match problem.anchor() {
+            Anchor::None => 0.0,
+            Anchor::Zero => -sum,
+            Anchor::AtMostMinusOne => sum.max(0.0),
+        };
     }
 }
 

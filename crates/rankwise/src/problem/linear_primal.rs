@@ -1,0 +1,142 @@
+//! The linear machines with squared hinge as smooth functions of u, β eliminated.
+//!
+//! P(u) = min over β of ½‖u‖² + Σ cost·ℓ(slack), slack = 1 − y(β ± z). At the best β, Σ y·a = 0 for a = 2·cost·slack, so
+//! that these a are feasible duals; the gradient is u − Σ t·d with t = y(a − mirror a), and the gap there is ½‖gradient‖².
+//! The generalised Hessian is I + Dᵀ diag(q) D − (Dᵀ r)(Dᵀ r)ᵀ / Σq over pairs, with q = 2·cost·(acting sides) and
+//! r = 2·cost·(acting − acting mirror); without the last term where β is fixed.
+
+use super::compare::PairProblem;
+use super::{MirroredQp, PrimalPoint, SmoothPrimal};
+use crate::data::Features;
+use crate::kernel::KernelFunction;
+use crate::loss::Loss;
+
+/// One of the problems on pairs as a function of the weights of features.
+pub(crate) struct LinearPrimal<'a> {
+    problem: &'a PairProblem,
+    items: &'a Features,
+}
+
+impl<'a> LinearPrimal<'a> {
+    /// `None` where the problem is not smooth or not linear.
+    pub(crate) fn new(
+        problem: &'a PairProblem,
+        kernel: KernelFunction,
+        loss: Loss,
+        items: &'a Features,
+    ) -> Option<Self> {
+        let is_smooth = kernel == KernelFunction::Linear && loss == Loss::SquaredHinge;
+        is_smooth.then_some(LinearPrimal { problem, items })
+    }
+
+    /// z of every merged pair.
+    fn margins(&self, weights: &[f64]) -> Vec<f64> {
+        let scores: Vec<f64> = (0..self.items.n_rows()).map(|row| self.items.dot_row(row, weights)).collect();
+        let margin = |(left, right): (u32, u32)| scores[right as usize] - scores[left as usize];
+        self.problem.pairs_of_items().map(margin).collect()
+    }
+
+    /// Σ coefficient·d over pairs.
+    fn combine(&self, coefficients: impl Iterator<Item = f64>) -> Vec<f64> {
+        let mut of_items = vec![0.0; self.items.n_rows()];
+        for ((left, right), t) in self.problem.pairs_of_items().zip(coefficients) {
+            of_items[right as usize] += t;
+            of_items[left as usize] -= t;
+        }
+        let mut sum = vec![0.0; self.items.n_cols()];
+        for (row, &t) in of_items.iter().enumerate().filter(|(_, t)| **t != 0.0) {
+            self.items.for_each_in_row(row, |c, v| sum[c] += t * v);
+        }
+        sum
+    }
+
+    /// Dᵀr/√Σq, what the elimination of β takes from the Hessian.
+    fn tilt(&self, point: &PrimalPoint) -> Option<Vec<f64>> {
+        let total: f64 = point.curvatures.iter().sum();
+        (point.is_beta_free && total > 0.0).then(|| {
+            let mut tilt = self.combine(point.tilts.iter().copied());
+            tilt.iter_mut().for_each(|v| *v /= total.sqrt());
+            tilt
+        })
+    }
+}
+
+impl SmoothPrimal for LinearPrimal<'_> {
+    fn dim(&self) -> usize {
+        self.items.n_cols()
+    }
+
+    fn at(&self, weights: &[f64]) -> PrimalPoint {
+        let margins = self.margins(weights);
+        let (beta, is_beta_free) = self.problem.best_beta(&margins);
+        let mut duals = Vec::with_capacity(margins.len());
+        let (mut curvatures, mut tilts) = (Vec::with_capacity(margins.len()), Vec::with_capacity(margins.len()));
+        let mut value = 0.5 * weights.iter().map(|w| w * w).sum::<f64>();
+        for (dual, &z) in self.problem.duals().iter().zip(&margins) {
+            let twice_cost = 1.0 / dual.shift;
+            let slack = |z: f64| (1.0 - dual.label * (beta + z)).max(0.0);
+            let (slack, mirror) = (slack(z), if dual.mirrored { slack(-z) } else { 0.0 });
+            value += 0.5 * twice_cost * (slack * slack + mirror * mirror);
+            duals.push([twice_cost * slack, twice_cost * mirror]);
+            let (acts, mirror_acts) = (f64::from(slack > 0.0), f64::from(mirror > 0.0));
+            curvatures.push(twice_cost * (acts + mirror_acts));
+            tilts.push(twice_cost * (acts - mirror_acts));
+        }
+        let coefficients = self.problem.duals().iter().zip(&duals).map(|(dual, a)| dual.label * (a[0] - a[1]));
+        let mut gradient = self.combine(coefficients);
+        gradient.iter_mut().zip(weights).for_each(|(g, w)| *g = w - *g);
+        PrimalPoint { value, gradient, duals, curvatures, tilts, is_beta_free }
+    }
+
+    fn hessian_times(&self, point: &PrimalPoint, v: &[f64]) -> Vec<f64> {
+        let along = self.margins(v);
+        let mut out = self.combine(point.curvatures.iter().zip(&along).map(|(q, e)| q * e));
+        if let Some(tilt) = self.tilt(point) {
+            let dot: f64 = tilt.iter().zip(v).map(|(t, v)| t * v).sum();
+            out.iter_mut().zip(&tilt).for_each(|(o, t)| *o -= dot * t);
+        }
+        out.iter_mut().zip(v).for_each(|(o, v)| *o += v);
+        out
+    }
+
+    fn hessian(&self, point: &PrimalPoint) -> Vec<f64> {
+        let d = self.dim();
+        let mut hessian = vec![0.0; d * d];
+        let (mut left_row, mut difference) = (vec![0.0; d], vec![0.0; d]);
+        for ((left, right), &q) in self.problem.pairs_of_items().zip(&point.curvatures).filter(|(_, q)| **q > 0.0) {
+            self.items.copy_row(left as usize, &mut left_row);
+            self.items.copy_row(right as usize, &mut difference);
+            difference.iter_mut().zip(&left_row).for_each(|(r, l)| *r -= l);
+            for (a, row) in hessian.chunks_exact_mut(d).enumerate() {
+                let factor = q * difference[a];
+                if factor != 0.0 {
+                    row[..=a].iter_mut().zip(&difference).for_each(|(h, x)| *h += factor * x);
+                }
+            }
+        }
+        let tilt = self.tilt(point);
+        for a in 0..d {
+            if let Some(tilt) = &tilt {
+                (0..=a).for_each(|b| hessian[a * d + b] -= tilt[a] * tilt[b]);
+            }
+            hessian[a * d + a] += 1.0;
+        }
+        hessian
+    }
+
+    fn hessian_diagonal(&self, point: &PrimalPoint) -> Vec<f64> {
+        let mut diagonal = vec![1.0; self.dim()];
+        let mut difference = std::collections::BTreeMap::new();
+        for ((left, right), &q) in self.problem.pairs_of_items().zip(&point.curvatures).filter(|(_, q)| **q > 0.0) {
+            difference.clear();
+            self.items.for_each_in_row(right as usize, |c, v| *difference.entry(c).or_insert(0.0) += v);
+            self.items.for_each_in_row(left as usize, |c, v| *difference.entry(c).or_insert(0.0) -= v);
+            difference.iter().for_each(|(&c, x): (&usize, &f64)| diagonal[c] += q * x * x);
+        }
+        diagonal
+    }
+
+    fn hessian_work(&self) -> usize {
+        self.problem.duals().len().saturating_mul(self.dim() * self.dim())
+    }
+}
