@@ -18,11 +18,15 @@ pub fn cross_fit_folds(data: &Comparisons, n_folds: usize, seed: u64) -> Vec<u32
     let cells: Vec<(bool, u64)> = match &data.groups {
         Some(groups) => {
             let n_groups = groups.iter().max().map_or(0, |&g| g as usize + 1);
+            // A copy of a pair must not change its group's key.
+            let mut members: Vec<(u32, u64)> = (0..data.n_pairs()).map(|k| (groups[k], key(k))).collect();
+            members.sort_unstable();
+            members.dedup();
             let mut group_key = vec![0u64; n_groups];
-            (0..data.n_pairs()).for_each(|k| {
-                let of_group = &mut group_key[groups[k] as usize];
-                *of_group = of_group.wrapping_add(key(k));
-            });
+            for (group, key) in members {
+                let of_group = &mut group_key[group as usize];
+                *of_group = of_group.wrapping_add(key);
+            }
             groups.iter().map(|&g| (false, group_key[g as usize])).collect()
         }
         None => (0..data.n_pairs()).map(|k| (data.outcomes[k] == Outcome::Tie, key(k))).collect(),

@@ -1,7 +1,7 @@
 //! Scaling of features, learnt on the training items and kept in the model.
 
 use super::{Features, Precision};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Which scaling to learn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -62,6 +62,12 @@ impl Scaler {
             for ((value, shift), divisor) in row.iter_mut().zip(&self.shift).zip(&self.divisor) {
                 *value = (*value - shift) / divisor;
             }
+        }
+        if values.iter().any(|value| !value.is_finite()) {
+            return Err(Error::Numeric {
+                problem: "a feature leaves the range of numbers when it is scaled".into(),
+                remedy: "check the data: a feature is far too large".into(),
+            });
         }
         Features::dense(items.n_cols(), values, Precision::F64)
     }

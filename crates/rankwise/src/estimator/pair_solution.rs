@@ -43,6 +43,8 @@ pub(super) struct Solution {
     pub(super) beta: Option<f64>,
     /// The constant answer is the optimum of the hinge.
     pub(super) collapsed: bool,
+    /// u = 0: nothing better was found.
+    pub(super) is_constant: bool,
 }
 
 impl Solution {
@@ -107,15 +109,22 @@ impl Instance<'_> {
             margins: problem.data_margins(data, &certificate.margins, &state.duals),
             beta: matches!(task, Task::Compare { .. }).then_some(certificate.beta),
             collapsed: outcome.collapsed,
+            is_constant: false,
             problem,
             state,
         };
-        if solution.collapsed {
-            let constant = solution.problem.constant_answer();
+        let constant = solution.problem.constant_answer();
+        // A search that was stopped early may stand where the constant answer is better.
+        if solution.collapsed || (solution.stop != Stop::Converged && constant.objective < solution.objective) {
+            solution.is_constant = true;
             solution.state.duals.fill([0.0; 2]);
             solution.margins.fill(0.0);
-            (solution.objective, solution.beta) = (constant.objective, Some(constant.beta));
+            solution.objective = constant.objective;
+            solution.beta = solution.beta.map(|_| constant.beta);
             solution.gap = (constant.objective - certificate.dual) / constant.objective.max(1e-12);
+        }
+        if (-1e-9..0.0).contains(&solution.gap) {
+            solution.gap = 0.0; // rounding
         }
         Ok(solution)
     }
@@ -204,6 +213,7 @@ fn only_ties(task: Task, problem: PairProblem, mut state: State, n_pairs: usize)
         margins: vec![0.0; n_pairs],
         beta: matches!(task, Task::Compare { .. }).then_some(-1.0),
         collapsed: false,
+        is_constant: true,
         problem,
         state,
     }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::common::{Effort, Fit};
 use super::pair_solution::{Instance, Solution};
 use crate::data::{Comparisons, Outcome, Scale, Scaler, largest_scale_ratio};
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::kernel::{Kernel, KernelFunction};
 use crate::loss::Loss;
 use crate::model::{Balance, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieRegion, TieShare, Training};
@@ -70,7 +70,8 @@ impl PairMachine {
     fn fit_here(&self, data: &Comparisons, watch: &dyn Watch, started: Instant) -> Result<Model> {
         let present: Vec<usize> = (0..data.n_pairs()).filter(|&k| data.weight(k) > 0.0).collect();
         if present.is_empty() {
-            return Err(Error::parameter("pairs", 0, "at least one pair with a weight above 0"));
+            let problem = if data.n_pairs() == 0 { "there is no pair" } else { "every weight is 0" };
+            return Err(Error::data(Place::file("pairs"), problem, "give at least one pair with a weight above 0"));
         }
         let mut data = data.select(&present);
         let mut warnings = Vec::new();
@@ -97,19 +98,24 @@ impl PairMachine {
             },
             cache_bytes: self.effort.cache_mb << 20,
         };
-        let mut solution = instance.solve()?;
+        let solution = instance.solve()?;
 
         // β < 0: scores are −u/β, so that the machine's own threshold is 1.
         let largest = solution.margins.iter().fold(0.0, |m: f64, z| m.max(z.abs()));
         let beta = solution.beta.map(|b| if b.abs() < 1e-8 * largest { 0.0 } else { b });
         let unit = beta.filter(|&b| b < 0.0).map_or(1.0, |b| -b);
         let no_tie_region = self.method == Method::Compare && beta.is_none_or(|b| b >= 0.0);
+        let mut stop = solution.stop;
         let threshold = match self.threshold {
-            ThresholdRule::Refit => self.refitted_threshold(&instance, &mut solution)? / unit,
+            ThresholdRule::Refit => {
+                let (threshold, limit) = self.refitted_threshold(&instance, &solution)?;
+                stop = limit.unwrap_or(stop);
+                threshold / unit
+            }
             ThresholdRule::Model if no_tie_region => 0.0,
             ThresholdRule::Model => 1.0,
         };
-        self.warn(&instance, &solution, no_tie_region, &mut warnings);
+        self.warn(&instance, &solution, stop, no_tie_region, &mut warnings);
         let scorer = Scorer {
             n_features: data.set.items.features.n_cols(),
             feature_names: data.set.items.feature_names.clone(),
@@ -117,25 +123,25 @@ impl PairMachine {
             scaler,
             function: solution.score_function(&instance, unit),
         };
-        let training = self.record(&instance, &solution, &scorer, unit * threshold, warnings);
+        let mut training = self.record(&instance, &solution, &scorer, unit * threshold, warnings);
+        training.stop = stop;
         Ok(Model { scorer, threshold, beta, no_tie_region, training })
     }
 
     /// The threshold with the least error, in units of u: on margins of machines that have not seen the pair where
-    /// training margins would flatter. A limit that stops such a machine is the solution's.
-    fn refitted_threshold(&self, instance: &Instance<'_>, solution: &mut Solution) -> Result<f64> {
+    /// training margins would flatter; and the limit that stopped such a machine, if one did.
+    fn refitted_threshold(&self, instance: &Instance<'_>, solution: &Solution) -> Result<(f64, Option<Stop>)> {
         let data = instance.data;
         let flatters = self.method == Method::Compare && instance.kernel != KernelFunction::Linear;
-        let is_sound = solution.stop == Stop::Converged && !solution.collapsed && data.n_ties() > 0;
-        let held_out = if flatters && is_sound {
+        let is_sound = solution.stop == Stop::Converged && !solution.is_constant && data.n_ties() > 0;
+        let (limit, held_out) = if flatters && is_sound {
             let (stop, margins) = instance.cross_fitted_margins(self.effort.seed)?;
-            solution.stop = stop;
-            Some(margins)
+            (Some(stop).filter(|&stop| stop != Stop::Converged), Some(margins))
         } else {
-            None
+            (None, None)
         };
         let margins = held_out.as_ref().unwrap_or(&solution.margins);
-        Ok(best_threshold(&data.outcomes, margins, |k| data.weight(k)))
+        Ok((best_threshold(&data.outcomes, margins, |k| data.weight(k)), limit))
     }
 
     /// What is to be known of the run; `threshold` in units of u.
@@ -151,7 +157,8 @@ impl PairMachine {
         let share = |is_tie: &dyn Fn(usize) -> bool| {
             let weight = |k: usize| data.weight(k);
             let all: f64 = (0..data.n_pairs()).map(weight).sum();
-            (0..data.n_pairs()).filter(|&k| is_tie(k)).map(weight).sum::<f64>() / all
+            // + 0: an empty sum is −0
+            (0..data.n_pairs()).filter(|&k| is_tie(k)).map(weight).sum::<f64>() / all + 0.0
         };
         let certificate = if instance.kernel.is_positive_definite() {
             "relative duality gap, in f64 from the dual variables"
@@ -195,7 +202,14 @@ impl PairMachine {
     }
 
     /// What the user should know of the solution.
-    fn warn(&self, instance: &Instance<'_>, solution: &Solution, no_tie_region: bool, warnings: &mut Vec<String>) {
+    fn warn(
+        &self,
+        instance: &Instance<'_>,
+        solution: &Solution,
+        stop: Stop,
+        no_tie_region: bool,
+        warnings: &mut Vec<String>,
+    ) {
         if solution.collapsed {
             warnings.push(
                 "the hinge collapsed: on these data the constant answer (all scores equal) is its optimum for every \
@@ -209,7 +223,7 @@ impl PairMachine {
                     .into(),
             );
         }
-        let why = match solution.stop {
+        let why = match stop {
             Stop::Converged => return,
             Stop::MaxIter => "the allowed number of iterations was used up",
             Stop::TimeLimit => "the allowed time was used up",
@@ -219,7 +233,16 @@ impl PairMachine {
             }
             Stop::Stalled => "no further progress is possible in floating point",
         };
-        warnings.push(format!("not converged: {why}; the relative gap is {:.1e}", solution.gap));
+        let (gap, tol) = (solution.gap, self.effort.tol);
+        warnings.push(if solution.stop == Stop::Converged {
+            format!("{why} while the threshold was re-fitted; the scores themselves have converged (gap {gap:.1e})")
+        } else if solution.is_constant {
+            format!("not converged: {why} before anything better than equal scores for all was found")
+        } else if gap <= tol {
+            format!("not converged: {why} before the answer clearly beat equal scores for all (gap {gap:.1e})")
+        } else {
+            format!("not converged: {why}; the relative gap is {gap:.1e}, {tol:.0e} was asked for")
+        });
     }
 
     /// Which problem to solve; data without ties or with nothing else have answers of their own.

@@ -17,16 +17,20 @@ pub(super) enum Arena<T> {
 }
 
 impl<T: Real> Arena<T> {
-    /// Room for `len` numbers.
-    pub(super) fn new(len: usize) -> Self {
-        let bytes = len * size_of::<T>();
-        if bytes >= LARGE
-            && let Ok(map) = MmapMut::map_anon(bytes)
-        {
-            // Advice only: a system that does not take it gives small pages.
-            #[cfg(target_os = "linux")]
-            let _ = map.advise(memmap2::Advice::HugePage);
-            return Arena::Mapped(map);
+    /// Room for `len` numbers, or for fewer where memory is scarce, but for no fewer than `least`.
+    pub(super) fn new(len: usize, least: usize) -> Self {
+        let mut len = len;
+        while len * size_of::<T>() >= LARGE {
+            if let Ok(map) = MmapMut::map_anon(len * size_of::<T>()) {
+                // Advice only: a system that does not take it gives small pages.
+                #[cfg(target_os = "linux")]
+                let _ = map.advise(memmap2::Advice::HugePage);
+                return Arena::Mapped(map);
+            }
+            if len == least {
+                break;
+            }
+            len = (len / 2).max(least);
         }
         Arena::Ordinary(vec![T::ZERO; len])
     }

@@ -31,7 +31,7 @@ impl<T: Real> RowCache<T> {
         let len = (bytes / size_of::<T>()).min(n_keys * row_len).max(2 * row_len);
         RowCache {
             row_len,
-            arena: Arena::new(len),
+            arena: Arena::new(len, 2 * row_len),
             slot_of: vec![NONE; n_keys],
             slots: Vec::new(),
             newest: NONE,

@@ -70,7 +70,14 @@ impl Scorer {
         let features = arranged.as_ref().unwrap_or(&items.features);
         let scaled = self.scaler.as_ref().map(|scaler| scaler.apply(features)).transpose()?;
         let features = scaled.as_ref().unwrap_or(features);
-        self.function.scores(features)
+        let scores = self.function.scores(features)?;
+        match scores.iter().position(|score| !score.is_finite()) {
+            None => Ok(scores),
+            Some(item) => Err(Error::Numeric {
+                problem: format!("the score of item {:?} leaves the range of numbers", items.name(item as u32)),
+                remedy: "check its features: they are far from those the model was trained on".into(),
+            }),
+        }
     }
 
     /// Where each of the model's features stands in the data; `None` when they stand in order already.

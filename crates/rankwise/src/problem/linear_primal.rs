@@ -140,3 +140,48 @@ impl SmoothPrimal for LinearPrimal<'_> {
         self.problem.duals().len().saturating_mul(self.dim() * self.dim())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Task;
+    use super::*;
+    use crate::data::simulate::{Norm, Simulation};
+
+    /// Gradients against differences of values, Hessians against differences of gradients, both forms of the Hessian.
+    #[test]
+    fn derivatives_are_those_of_the_function() {
+        let simulation = Simulation { norm: Norm::L2, n_pairs: 80, ties: 0.4, noise: 0.25, seed: 1 };
+        let data = simulation.draw().unwrap();
+        let items = &data.set.items.features;
+        for task in [Task::Compare { capped: false }, Task::Compare { capped: true }, Task::Rank, Task::Rank2] {
+            let problem =
+                PairProblem::new(task, Loss::SquaredHinge, KernelFunction::Linear, items, &data, |_| 0.7).unwrap();
+            let primal = LinearPrimal::new(&problem, KernelFunction::Linear, Loss::SquaredHinge, items).unwrap();
+            let weights = [0.31, -0.17];
+            let point = primal.at(&weights);
+            let hessian = primal.hessian(&point);
+            let diagonal = primal.hessian_diagonal(&point);
+            for a in 0..2 {
+                let step = 1e-6;
+                let moved = |sign: f64| {
+                    let mut weights = weights;
+                    weights[a] += sign * step;
+                    primal.at(&weights)
+                };
+                let (up, down) = (moved(1.0), moved(-1.0));
+                let slope = (up.value - down.value) / (2.0 * step);
+                assert!((slope - point.gradient[a]).abs() < 1e-4 * (1.0 + slope.abs()), "{task:?}");
+                let mut unit = [0.0; 2];
+                unit[a] = 1.0;
+                let column = primal.hessian_times(&point, &unit);
+                for b in 0..2 {
+                    let curvature = (up.gradient[b] - down.gradient[b]) / (2.0 * step);
+                    assert!((curvature - column[b]).abs() < 1e-4 * (1.0 + curvature.abs()), "{task:?}");
+                    let dense = hessian[a.max(b) * 2 + a.min(b)];
+                    assert!((dense - column[b]).abs() < 1e-9 * (1.0 + dense.abs()), "{task:?}");
+                }
+                assert!(diagonal[a] >= column[a] - 1e-9);
+            }
+        }
+    }
+}

@@ -29,7 +29,7 @@ pub(crate) fn minimise(problem: &dyn SmoothPrimal, limits: Limits<'_>) -> (Prima
             Some(Stop::MaxIter)
         } else if limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             Some(Stop::TimeLimit)
-        } else if !limits.watch.on_progress(Progress { iterations: steps, gap, tol: limits.tol }) {
+        } else if !limits.watch.on_progress(Progress { iterations: steps + 1, gap, tol: limits.tol }) {
             Some(Stop::Interrupted)
         } else {
             None

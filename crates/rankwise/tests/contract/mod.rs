@@ -4,3 +4,4 @@ mod certificate;
 mod collapse;
 mod degenerate;
 mod invariance;
+mod regressions;

@@ -1,0 +1,91 @@
+//! What once broke.
+
+use std::time::Instant;
+
+use rankwise::data::simulate::{Norm, Simulation};
+use rankwise::data::{Comparisons, Features, Items, Outcome, PairSet, Precision, Random};
+use rankwise::model::ThresholdRule;
+use rankwise::{CompareSvm, Effort, Error, Kernel, Loss, Stop, Variant};
+
+fn simulated(n_pairs: usize, seed: u64) -> Comparisons {
+    Simulation { norm: Norm::L1, n_pairs, ties: 0.5, noise: 0.25, seed }.draw().unwrap()
+}
+
+#[test]
+fn a_search_stopped_early_is_never_worse_than_equal_scores() {
+    let data = simulated(300, 1);
+    let mut effort = Effort::default();
+    effort.max_iter = Some(500);
+    for (loss, constant) in [(Loss::Hinge, 300.0), (Loss::SquaredHinge, 400.0)] {
+        for kernel in [Kernel::Linear, Kernel::rbf(0.5)] {
+            let c = 1e6;
+            let fit = CompareSvm::new().c(c).kernel(kernel).loss(loss).effort(effort).fit(&data).unwrap();
+            let training = &fit.model.training;
+            // With as many ties as others, u = 0 costs 2 a non-tie at β = −1 (hinge), or the best split of the squares.
+            assert!(training.objective <= constant * c * 1.000_001, "{loss:?} {kernel:?}: {}", training.objective);
+            assert!(training.gap >= 0.0);
+            if training.stop != Stop::Converged {
+                assert!(training.warnings.iter().any(|w| w.contains("not converged")), "{:?}", training.warnings);
+            }
+        }
+    }
+}
+
+#[test]
+fn scores_out_of_range_are_errors_not_outcomes() {
+    let data = simulated(60, 2);
+    let kernel = Kernel::Poly { gamma: rankwise::Gamma::Value(1.0), coef0: 1.0, degree: 3 };
+    let model = CompareSvm::new().c(0.1).kernel(kernel).loss(Loss::Hinge).fit(&data).unwrap().model;
+    let far = Features::dense(2, vec![1.0, 2.0, 1e150, 3.0], Precision::F64).unwrap();
+    let names = Some(vec!["x1".to_string(), "x2".to_string()]);
+    let error = model.scorer.scores(&Items::new(far, names, None).unwrap()).unwrap_err();
+    assert!(matches!(error, Error::Numeric { .. }) && error.to_string().contains("#2"), "{error}");
+}
+
+#[test]
+fn copies_within_a_group_do_not_move_the_threshold() {
+    let data = simulated(200, 3);
+    let groups: Vec<u32> = (0..200).map(|k| k % 20).collect();
+    let fit = |data: &Comparisons| CompareSvm::new().kernel(Kernel::rbf(0.5)).tol(1e-6).fit(data).unwrap().model;
+    let weights = (0..200).map(|k| if k % 3 == 0 { 2.0 } else { 1.0 }).collect();
+    let weighted =
+        Comparisons::new(data.set.clone(), data.outcomes.clone(), Some(weights), Some(groups.clone())).unwrap();
+    let rows: Vec<usize> = (0..200).flat_map(|k| vec![k; if k % 3 == 0 { 2 } else { 1 }]).collect();
+    let plain = Comparisons::new(data.set.clone(), data.outcomes.clone(), None, Some(groups)).unwrap();
+    let copied = plain.select(&rows);
+    let (weighted, copied) = (fit(&weighted), fit(&copied));
+    assert!((weighted.threshold - copied.threshold).abs() <= 1e-6 * weighted.threshold.abs().max(1e-9));
+}
+
+/// Sequential minimal optimisation takes minutes here.
+#[test]
+fn linear_machines_do_not_mind_scales_correlations_or_large_c() {
+    let mut random = Random::new(4);
+    let (n_items, n_pairs) = (2000, 5000);
+    let mut features = Vec::new();
+    for _ in 0..n_items {
+        let (a, b) = (random.normal(), random.normal());
+        features.extend([a, 1000.0 * b, a + 0.001 * random.normal(), 1e-3 * random.normal() + 5.0]);
+    }
+    let quality = |i: usize| features[4 * i] + 0.0005 * features[4 * i + 1];
+    let mut pairs = Vec::new();
+    let mut outcomes = Vec::new();
+    for _ in 0..n_pairs {
+        let (left, right) = (random.below(n_items), random.below(n_items));
+        pairs.push(rankwise::data::Pair { left: left as u32, right: right as u32 });
+        outcomes.push(Outcome::of_margin(quality(right) - quality(left) + 0.3 * random.normal(), 0.5));
+    }
+    let items = Items::new(Features::dense(4, features.clone(), Precision::Auto).unwrap(), None, None).unwrap();
+    let data = Comparisons::new(PairSet::new(items, pairs).unwrap(), outcomes, None, None).unwrap();
+    let started = Instant::now();
+    for c in [1e-3, 1.0, 1e4] {
+        let compare = CompareSvm::new().c(c).threshold(ThresholdRule::Model).tol(1e-6).fit(&data).unwrap().model;
+        let rank2 = rankwise::CompareRank::new(Variant::Rank2).c(c).tol(1e-6).fit(&data).unwrap().model;
+        for model in [compare, rank2] {
+            let training = &model.training;
+            assert_eq!(training.stop, Stop::Converged, "{training:?}");
+            assert!(training.gap <= 1e-6 && training.iterations < 100, "{training:?}");
+        }
+    }
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+}
