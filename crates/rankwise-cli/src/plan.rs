@@ -190,6 +190,7 @@ fn pair_files(args: &DataArgs, format: Option<Format>, precision: Precision) -> 
         items: args.items.as_ref().map(source).transpose()?,
         columns: columns(&args.columns),
         precision,
+        with_outcomes: true,
     })
 }
 
@@ -238,7 +239,9 @@ pub(crate) fn predict(args: &PredictArgs) -> Run<PredictPlan> {
         if args.format == Some(PredictFormat::Scores) {
             return Err(Failure::Usage("--format scores is for items; pairs are written as csv".into()));
         }
-        return Ok(PredictPlan::Pairs(pair_files(&args.source, args.input_format, Precision::F64)?));
+        let files = pair_files(&args.source, args.input_format, Precision::F64)?;
+        // What is to be predicted need not have happened.
+        return Ok(PredictPlan::Pairs(PairFiles { with_outcomes: false, ..files }));
     };
     Ok(PredictPlan::Items {
         source: Source::parse(data, args.input_format)?,
