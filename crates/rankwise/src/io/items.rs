@@ -111,7 +111,7 @@ impl Catalogue {
 /// Every name that the user gave must be that of a column in one of the tables.
 pub(super) fn check_given(columns: &Columns, headers: &[&Header]) -> Result<()> {
     for (option, name) in columns.given() {
-        if headers.iter().any(|header| header.names.iter().any(|known| known == name)) {
+        if headers.iter().any(|header| header.position(name).is_some()) {
             continue;
         }
         let place = headers.first().map(|header| header.place()).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Pair tables: one row per comparison, with the items' ids, their features, or both.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::items::{Catalogue, check_given, clash};
 use super::table::{Header, Table, drop_hint};
@@ -154,7 +154,7 @@ impl Layout {
         let columns = &files.columns;
         let sides = self.sides.iter().flat_map(|side| [side.left, side.right]);
         let roles = [self.outcome, self.weight, self.group].into_iter().flatten();
-        let known: Vec<usize> = self.ids.into_iter().flatten().chain(roles).chain(sides).collect();
+        let known: HashSet<usize> = self.ids.into_iter().flatten().chain(roles).chain(sides).collect();
         let is_outcome = |name: &str| ["outcome", "winner"].contains(&name) || columns.label.as_deref() == Some(name);
         let is_read_over = |name: &str| {
             columns.is_dropped(name)
@@ -175,7 +175,8 @@ impl Layout {
     }
 
     fn check_features(&self, header: &Header, catalogue: &Catalogue) -> Result<()> {
-        if let Some(side) = self.sides.iter().find(|side| catalogue.feature_names.contains(&side.feature)) {
+        let known: HashSet<&String> = catalogue.feature_names.iter().collect();
+        if let Some(side) = self.sides.iter().find(|side| known.contains(&side.feature)) {
             return Err(clash(header.place_of(side.left), &side.feature, &catalogue.source));
         }
         if self.sides.is_empty() && catalogue.feature_names.is_empty() {

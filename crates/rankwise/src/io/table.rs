@@ -1,9 +1,10 @@
 //! A table read row by row: a header of distinct names, rows as long as the header, cells of clean UTF-8. Every error
 //! names file, line and column.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
-use super::source::Source;
+use super::source::{Format, Source};
 use super::text::{TextReader, UnclosedQuote};
 use crate::error::{Error, Place, Result};
 
@@ -13,16 +14,20 @@ pub(super) struct Header {
     pub(super) source: String,
     /// The names of the columns.
     pub(super) names: Vec<String>,
+    /// Where each name is.
+    positions: HashMap<String, usize>,
     line: u64,
 }
 
 impl Header {
     /// Where a column is, unless the user leaves it out.
     pub(super) fn find(&self, name: &str, columns: &super::Columns) -> Option<usize> {
-        if columns.is_dropped(name) {
-            return None;
-        }
-        self.names.iter().position(|known| known == name)
+        self.position(name).filter(|_| !columns.is_dropped(name))
+    }
+
+    /// Where a column is.
+    pub(super) fn position(&self, name: &str) -> Option<usize> {
+        self.positions.get(name).copied()
     }
 
     /// The header as a place.
@@ -40,15 +45,21 @@ impl Header {
         self.names.join(", ")
     }
 
-    fn check(&self, format: super::Format) -> Result<()> {
+    /// Takes the names in, which must be there and distinct.
+    fn fill(&mut self, names: Vec<String>, source: &Source) -> Result<()> {
+        self.names = names;
         if let [only] = self.names.as_slice()
             && let Some(other) = [';', '\t', ','].into_iter().find(|&separator| only.contains(separator))
         {
-            let (expected, remedy) = match (format, other) {
-                (super::Format::Csv, '\t') => ("commas", "for tabs name the file .tsv or add --format tsv"),
-                (super::Format::Tsv, ',') => ("tabs", "for commas name the file .csv or add --format csv"),
-                (super::Format::Csv, _) => ("commas", "separate the columns by commas"),
-                (super::Format::Tsv, _) => ("tabs", "separate the columns by tabs"),
+            // A name that tells the format has the last word, so that no option would help.
+            let is_named = matches!(source, Source::File { path, .. } if Format::of_path(path).is_ok());
+            let (expected, remedy) = match (source.format(), other, is_named) {
+                (Format::Csv, '\t', true) => ("commas", "for tabs rename the file from .csv to .tsv"),
+                (Format::Csv, '\t', false) => ("commas", "for tabs read it with --input-format tsv"),
+                (Format::Tsv, ',', true) => ("tabs", "for commas rename the file from .tsv to .csv"),
+                (Format::Tsv, ',', false) => ("tabs", "for commas read it with --input-format csv"),
+                (Format::Csv, ..) => ("commas", "separate the columns by commas"),
+                (Format::Tsv, ..) => ("tabs", "separate the columns by tabs"),
             };
             return Err(Error::data(
                 self.place_of(0),
@@ -64,7 +75,7 @@ impl Header {
                     "name it, or take it out of the file",
                 ));
             }
-            if let Some(first) = self.names[..column].iter().position(|earlier| earlier == name) {
+            if let Some(first) = self.positions.insert(name.clone(), column) {
                 return Err(Error::data(
                     self.place_of(column),
                     format!("column {} has the same name", first + 1),
@@ -113,7 +124,7 @@ impl Table {
             .terminator(csv::Terminator::Any(b'\n'))
             .buffer_capacity(1 << 16)
             .from_reader(text);
-        let header = Header { source: name, names: Vec::new(), line: 1 };
+        let header = Header { source: name, names: Vec::new(), positions: HashMap::new(), line: 1 };
         let mut table = Table { header, reader, record: csv::ByteRecord::new(), path, action, n_rows: 0 };
         if !table.read_record()? {
             return Err(Error::data(
@@ -124,8 +135,7 @@ impl Table {
         }
         table.header.line = table.line();
         let names = (0..table.record.len()).map(|column| Ok(table.text(column)?.to_string())).collect::<Result<_>>()?;
-        table.header.names = names;
-        table.header.check(source.format())?;
+        table.header.fill(names, source)?;
         Ok(table)
     }
 
