@@ -88,7 +88,7 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
     let mut estimator = Estimator::new(args.method, args.c, kernel(&args.kernel)?, effort(args, common)?)?;
     match &mut estimator {
         Estimator::Compare(svm) => {
-            (svm.loss, svm.scale, svm.tie_weight) = (args.loss, args.scale, args.ties.tie_weight);
+            (svm.loss, svm.scale, svm.tie_weight) = (args.loss, args.scale, args.ties.tie_weight.unwrap_or(1.0));
             svm.threshold = args.ties.threshold.unwrap_or_default();
             svm.tie_region = args.ties.tie_region.unwrap_or_default();
             svm.balance = args.ties.balance.unwrap_or_default();
@@ -101,13 +101,18 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
             }
         }
         Estimator::Rank(svm) => {
-            (svm.loss, svm.scale, svm.tie_weight) = (args.loss, args.scale, args.ties.tie_weight);
+            (svm.loss, svm.scale, svm.tie_weight) = (args.loss, args.scale, args.ties.tie_weight.unwrap_or(1.0));
             let typed = [
                 ("--threshold", args.ties.threshold.is_some()),
                 ("--tie-region", args.ties.tie_region.is_some()),
                 ("--balance", args.ties.balance.is_some()),
             ];
-            refuse(&typed, &format!("--method {}", args.method.name()), "choose --method compare")?;
+            let method = format!("--method {}", args.method.name());
+            refuse(&typed, &method, "choose --method compare")?;
+            if args.method == Method::Rank {
+                let typed = [("--tie-weight", args.ties.tie_weight.is_some())];
+                refuse(&typed, &method, "choose --method compare or rank2")?;
+            }
         }
     }
     estimator.check()?; // before anything is read

@@ -80,9 +80,12 @@ fn options_that_do_not_apply() {
         ("--method rank --tie-region free", "--tie-region"),
         ("--method rank2 --balance outcomes", "--balance"),
         ("--method rank2 --threshold model", "--threshold"),
+        ("--method rank --tie-weight 2", "--tie-weight"),
+        ("--method rank --tie-weight 1", "--tie-weight"),
     ] {
         refused(&room, &format!("{train} {options}"), &[first, "does not apply", "leave it out"]);
     }
+    room.run("train --pairs train.csv --method rank2 --tie-weight 2 -o other").ends(0);
     refused(&room, &format!("{train} --balance outcomes --threshold model"), &["--balance outcomes", "refit"]);
     refused(&room, &format!("{train} -q -v"), &["--quiet", "--verbose"]);
 }
@@ -105,6 +108,7 @@ fn data_said_twice_or_not_at_all() {
     refused(&room, "train --pairs pairs.xyz -o m", &["pairs.xyz", "--format"]);
     refused(&room, "predict m", &["DATA"]);
     refused(&room, "predict m items.csv --pairs p.csv", &["--pairs"]);
+    refused(&room, "predict m items.csv --items other.csv", &["--items"]);
     refused(&room, "predict m -", &["standard input", "--input-format"]);
     refused(&room, "predict m --pairs - --format csv", &["standard input", "--input-format"]);
     refused(&room, "predict m --pairs p.csv --format scores", &["csv"]);
