@@ -69,8 +69,8 @@ pub fn read_pairs(files: &PairFiles) -> Result<PairTable> {
             remedy: "put one of them into a file".into(),
         });
     }
-    let mut table = Table::open(&files.pairs)?;
-    let item_table = files.items.as_ref().map(Table::open).transpose()?;
+    let mut table = Table::open(&files.pairs, columns)?;
+    let item_table = files.items.as_ref().map(|items| Table::open(items, columns)).transpose()?;
     let headers: Vec<&Header> = [Some(&table), item_table.as_ref()].into_iter().flatten().map(|t| &t.header).collect();
     check_given(columns, &headers)?;
     let layout = Layout::find(&table.header, files)?;
@@ -107,7 +107,7 @@ struct Layout {
 impl Layout {
     fn find(header: &Header, files: &PairFiles) -> Result<Self> {
         let columns = &files.columns;
-        let find_usual = |name: &str| header.find(name, columns);
+        let find_usual = |name: &str| header.find(name);
         let ids = match (find_usual("left"), find_usual("right")) {
             (Some(left), Some(right)) => Some([left, right]),
             (None, None) => None,
@@ -132,7 +132,7 @@ impl Layout {
         let find_given = |given: &Option<String>, usual| given.as_deref().and_then(find_usual).or(find_usual(usual));
         let weight = find_given(&columns.weight, "weight");
         let group = find_given(&columns.group, "group");
-        let sides = find_sides(header, columns)?;
+        let sides = find_sides(header)?;
         let missing = match (ids, files.items.is_some()) {
             (None, true) => Some("no columns left and right with the ids of the items"),
             (None, false) if sides.is_empty() => {
@@ -156,13 +156,14 @@ impl Layout {
         let roles = [self.outcome, self.weight, self.group].into_iter().flatten();
         let known: HashSet<usize> = self.ids.into_iter().flatten().chain(roles).chain(sides).collect();
         let is_outcome = |name: &str| ["outcome", "winner"].contains(&name) || columns.label.as_deref() == Some(name);
-        let is_read_over = |name: &str| {
-            columns.is_dropped(name)
+        let is_read_over = |column: usize| {
+            let name = header.names[column].as_str();
+            header.is_dropped(column)
                 || name == "time"
                 || name.strip_prefix("pair.").is_some_and(|n| !n.is_empty())
                 || (!files.with_outcomes && is_outcome(name))
         };
-        let unknown = (0..header.names.len()).find(|at| !known.contains(at) && !is_read_over(&header.names[*at]));
+        let unknown = (0..header.names.len()).find(|at| !known.contains(at) && !is_read_over(*at));
         match unknown {
             None => Ok(()),
             Some(column) => Err(Error::data(
@@ -191,15 +192,15 @@ impl Layout {
 }
 
 /// The features of the two sides, in the order of the left ones.
-fn find_sides(header: &Header, columns: &Columns) -> Result<Vec<SideFeature>> {
+fn find_sides(header: &Header) -> Result<Vec<SideFeature>> {
     let mut sides = Vec::new();
-    for (column, name) in header.names.iter().enumerate().filter(|(_, name)| !columns.is_dropped(name)) {
+    for (column, name) in header.names.iter().enumerate().filter(|(column, _)| !header.is_dropped(*column)) {
         let (feature, partner) = match (name.strip_prefix("left."), name.strip_prefix("right.")) {
             (Some(feature), _) if !feature.is_empty() => (feature, format!("right.{feature}")),
             (_, Some(feature)) if !feature.is_empty() => (feature, format!("left.{feature}")),
             _ => continue,
         };
-        match header.find(&partner, columns) {
+        match header.find(&partner) {
             None => return Err(lone_column(header, column, &partner)),
             Some(right) if name.starts_with("left.") => {
                 sides.push(SideFeature { feature: feature.to_string(), left: column, right });

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use super::Columns;
 use super::source::{Format, Source};
 use super::text::{TextReader, UnclosedQuote};
 use crate::error::{Error, Place, Result};
@@ -16,13 +17,20 @@ pub(super) struct Header {
     pub(super) names: Vec<String>,
     /// Where each name is.
     positions: HashMap<String, usize>,
+    /// Whether the user leaves each column out.
+    dropped: Vec<bool>,
     line: u64,
 }
 
 impl Header {
     /// Where a column is, unless the user leaves it out.
-    pub(super) fn find(&self, name: &str, columns: &super::Columns) -> Option<usize> {
-        self.position(name).filter(|_| !columns.is_dropped(name))
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
+        self.position(name).filter(|&column| !self.is_dropped(column))
+    }
+
+    /// Whether the user leaves a column out.
+    pub(super) fn is_dropped(&self, column: usize) -> bool {
+        self.dropped[column]
     }
 
     /// Where a column is.
@@ -43,6 +51,14 @@ impl Header {
     /// The columns there are, for messages about one that is not there.
     pub(super) fn listing(&self) -> String {
         self.names.join(", ")
+    }
+
+    /// Leaves out the columns of these names; those that are not there are somebody else's business.
+    fn drop_columns(&mut self, names: &[String]) {
+        self.dropped = vec![false; self.names.len()];
+        for column in names.iter().filter_map(|name| self.positions.get(name)) {
+            self.dropped[*column] = true;
+        }
     }
 
     /// Takes the names in, which must be there and distinct.
@@ -107,7 +123,7 @@ pub(super) struct Table {
 
 impl Table {
     /// Opens a source and reads its header.
-    pub(super) fn open(source: &Source) -> Result<Self> {
+    pub(super) fn open(source: &Source, columns: &Columns) -> Result<Self> {
         let name = source.name();
         let path = PathBuf::from(&name);
         let bytes = source.open()?;
@@ -124,7 +140,8 @@ impl Table {
             .terminator(csv::Terminator::Any(b'\n'))
             .buffer_capacity(1 << 16)
             .from_reader(text);
-        let header = Header { source: name, names: Vec::new(), positions: HashMap::new(), line: 1 };
+        let header =
+            Header { source: name, names: Vec::new(), positions: HashMap::new(), dropped: Vec::new(), line: 1 };
         let mut table = Table { header, reader, record: csv::ByteRecord::new(), path, action, n_rows: 0 };
         if !table.read_record()? {
             return Err(Error::data(
@@ -136,6 +153,7 @@ impl Table {
         table.header.line = table.line();
         let names = (0..table.record.len()).map(|column| Ok(table.text(column)?.to_string())).collect::<Result<_>>()?;
         table.header.fill(names, source)?;
+        table.header.drop_columns(&columns.drop);
         Ok(table)
     }
 

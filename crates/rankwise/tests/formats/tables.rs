@@ -232,6 +232,9 @@ fn a_wide_table_takes_time_in_proportion() {
     let table = pairs_and_items(&wide_pairs, &wide_items, Columns::default()).unwrap();
     assert_eq!(table.set.items.features.n_cols(), 2 * n);
     assert_eq!(items(&wide_items).unwrap().items.features.n_cols(), n);
+    let drop = (1..n).map(|k| format!("x{k}")).collect();
+    let narrow = items_with(&wide_items, Columns { drop, ..Columns::default() }).unwrap();
+    assert_eq!(narrow.items.feature_names.unwrap(), ["x0"]);
     assert!(started.elapsed().as_secs_f64() < 2.0, "{:?}", started.elapsed());
 }
 
