@@ -88,7 +88,7 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
     let mut estimator = Estimator::new(args.method, args.c, kernel(&args.kernel)?, effort(args, common)?)?;
     match &mut estimator {
         Estimator::Compare(svm) => {
-            (svm.loss, svm.scale, svm.tie_weight) = (args.loss, args.scale, args.ties.tie_weight);
+            (svm.loss, svm.scale, svm.tie_weight) = (args.loss, args.scale, args.ties.tie_weight.unwrap_or(1.0));
             svm.threshold = args.ties.threshold.unwrap_or_default();
             svm.tie_region = args.ties.tie_region.unwrap_or_default();
             svm.balance = args.ties.balance.unwrap_or_default();
@@ -101,13 +101,18 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
             }
         }
         Estimator::Rank(svm) => {
-            (svm.loss, svm.scale, svm.tie_weight) = (args.loss, args.scale, args.ties.tie_weight);
+            (svm.loss, svm.scale, svm.tie_weight) = (args.loss, args.scale, args.ties.tie_weight.unwrap_or(1.0));
             let typed = [
                 ("--threshold", args.ties.threshold.is_some()),
                 ("--tie-region", args.ties.tie_region.is_some()),
                 ("--balance", args.ties.balance.is_some()),
             ];
-            refuse(&typed, &format!("--method {}", args.method.name()), "choose --method compare")?;
+            let method = format!("--method {}", args.method.name());
+            refuse(&typed, &method, "choose --method compare")?;
+            if args.method == Method::Rank {
+                let typed = [("--tie-weight", args.ties.tie_weight.is_some())];
+                refuse(&typed, &method, "choose --method compare or rank2")?;
+            }
         }
     }
     estimator.check()?; // before anything is read
@@ -190,6 +195,7 @@ fn pair_files(args: &DataArgs, format: Option<Format>, precision: Precision) -> 
         items: args.items.as_ref().map(source).transpose()?,
         columns: columns(&args.columns),
         precision,
+        with_outcomes: true,
     })
 }
 
@@ -238,7 +244,9 @@ pub(crate) fn predict(args: &PredictArgs) -> Run<PredictPlan> {
         if args.format == Some(PredictFormat::Scores) {
             return Err(Failure::Usage("--format scores is for items; pairs are written as csv".into()));
         }
-        return Ok(PredictPlan::Pairs(pair_files(&args.source, args.input_format, Precision::F64)?));
+        let files = pair_files(&args.source, args.input_format, Precision::F64)?;
+        // What is to be predicted need not have happened.
+        return Ok(PredictPlan::Pairs(PairFiles { with_outcomes: false, ..files }));
     };
     Ok(PredictPlan::Items {
         source: Source::parse(data, args.input_format)?,

@@ -72,3 +72,15 @@ fn completions_exist_for_every_shell() {
     assert_eq!(json["shell"], "fish");
     room.run("completions tcsh").fails(2, &["bash", "zsh", "fish"]);
 }
+
+#[test]
+fn help_is_a_command_too() {
+    let room = Room::new();
+    assert_eq!(room.run("help").ends(0).out, room.run("--help").ends(0).out);
+    for command in COMMANDS {
+        let ran = room.run(&format!("help {command}")).ends(0);
+        assert_eq!(ran.out, room.run(&format!("{command} --help")).ends(0).out);
+        assert_eq!(ran.err, "");
+    }
+    room.run("help learn").fails(2, &["learn"]);
+}

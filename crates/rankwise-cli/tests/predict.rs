@@ -120,3 +120,17 @@ fn items_known_by_name_are_written_by_name() {
     room.write("strangers.csv", "left,right\nann,zoe\n");
     room.run("predict board --pairs strangers.csv").fails(1, &["zoe"]);
 }
+
+#[test]
+fn games_that_are_still_to_come_need_no_outcome() {
+    let room = Room::with_leaderboard();
+    room.write("none.csv", "left,right\nann,bob\nbob,eve\n");
+    let expected = room.run("predict board --pairs none.csv").ends(0).out;
+    for (header, options) in [("outcome", ""), ("winner", ""), ("result", "--label result")] {
+        room.write("next.csv", &format!("left,right,{header}\nann,bob,\nbob,eve,postponed\n"));
+        assert_eq!(room.run(&format!("predict board --pairs next.csv {options}")).ends(0).out, expected);
+        room.run(&format!("evaluate board --pairs next.csv {options}")).fails(1, &["line 2", "empty cell"]);
+    }
+    room.write("next.csv", "left,right,result\nann,bob,\n");
+    room.run("predict board --pairs next.csv").fails(1, &["column 3 (result)"]);
+}

@@ -55,3 +55,24 @@ fn a_missing_directory_is_said() {
     room.run("simulate --pairs 10 -o .").fails(1, &["directory"]);
     assert!(room.names().is_empty());
 }
+
+#[test]
+fn only_csv_is_written() {
+    let room = Room::new();
+    for name in ["z.tsv", "z.csv.gz", "z", "z.txt"] {
+        room.run(&format!("simulate --pairs 10 -o {name}")).fails(2, &[name, "csv", "name"]);
+    }
+    assert!(room.names().is_empty());
+    room.run("simulate --pairs 10 -o Z.CSV").ends(0);
+    let out = room.run("simulate --pairs 10 -o -").ends(0).out;
+    assert_eq!(room.read("Z.CSV"), out);
+    if cfg!(unix) {
+        assert_eq!(room.run("simulate --pairs 10 -o /dev/stdout").ends(0).out, out);
+    }
+}
+
+#[test]
+fn noise_that_hides_the_ties_is_said_in_bounded_time() {
+    let room = Room::new();
+    room.run("simulate --pairs 1000000 --noise 1e6").fails(2, &["noise = 1000000", "less noise", "ties"]);
+}

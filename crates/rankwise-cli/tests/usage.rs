@@ -1,6 +1,6 @@
 //! Wrong usage: exit status 2, a reason, a remedy, nothing on standard output and nothing written.
 
-use crate::room::Room;
+use crate::room::{Ran, Room};
 
 #[track_caller]
 fn refused(room: &Room, words: &str, reason: &[&str]) {
@@ -80,9 +80,12 @@ fn options_that_do_not_apply() {
         ("--method rank --tie-region free", "--tie-region"),
         ("--method rank2 --balance outcomes", "--balance"),
         ("--method rank2 --threshold model", "--threshold"),
+        ("--method rank --tie-weight 2", "--tie-weight"),
+        ("--method rank --tie-weight 1", "--tie-weight"),
     ] {
         refused(&room, &format!("{train} {options}"), &[first, "does not apply", "leave it out"]);
     }
+    room.run("train --pairs train.csv --method rank2 --tie-weight 2 -o other").ends(0);
     refused(&room, &format!("{train} --balance outcomes --threshold model"), &["--balance outcomes", "refit"]);
     refused(&room, &format!("{train} -q -v"), &["--quiet", "--verbose"]);
 }
@@ -105,8 +108,46 @@ fn data_said_twice_or_not_at_all() {
     refused(&room, "train --pairs pairs.xyz -o m", &["pairs.xyz", "--format"]);
     refused(&room, "predict m", &["DATA"]);
     refused(&room, "predict m items.csv --pairs p.csv", &["--pairs"]);
+    refused(&room, "predict m items.csv --items other.csv", &["--items"]);
     refused(&room, "predict m -", &["standard input", "--input-format"]);
     refused(&room, "predict m --pairs - --format csv", &["standard input", "--input-format"]);
     refused(&room, "predict m --pairs p.csv --format scores", &["csv"]);
     refused(&room, "train --pairs p.csv -o -", &["standard output"]);
+}
+
+#[test]
+fn an_output_that_is_an_input() {
+    let room = Room::with_model();
+    room.write("items.csv", "id,x1,x2\na,0,1\nb,1,1\n");
+    room.write("named.csv", "left,right,outcome\na,b,left\n");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("train.csv", room.path("link.csv")).unwrap();
+    let names = room.names();
+    let before: Vec<_> = names.iter().map(|name| room.bytes(name)).collect();
+    let mut commands = vec![
+        "train --pairs train.csv -o train.csv",
+        "train --pairs train.csv -o ./train.csv",
+        "train --pairs named.csv --items items.csv -o items.csv",
+        "predict model --pairs test.csv -o test.csv",
+        "predict model --pairs test.csv -o model",
+        "predict model --pairs named.csv --items items.csv -o items.csv",
+        "predict model items.csv -o items.csv",
+        "evaluate model --pairs test.csv --roc test.csv",
+        "evaluate model --pairs test.csv --roc model",
+        "evaluate model --pairs named.csv --items items.csv --roc items.csv",
+    ];
+    if cfg!(unix) {
+        commands.extend(["train --pairs train.csv -o link.csv", "train --pairs link.csv -o train.csv"]);
+    }
+    for words in commands {
+        refused(&room, words, &["would destroy the input", "name another file"]);
+    }
+    if cfg!(target_os = "linux") {
+        let mut redirected = room.command("train --pairs - --format csv -o train.csv");
+        let input = std::fs::File::open(room.path("train.csv")).unwrap();
+        Ran::new(redirected.stdin(input).output().unwrap()).fails(2, &["would destroy the input"]);
+    }
+    for (name, bytes) in names.iter().zip(before) {
+        assert_eq!(room.bytes(name), bytes, "{name}");
+    }
 }

@@ -20,7 +20,6 @@ pub(crate) use use_model::{EvaluateArgs, InspectArgs, PredictArgs};
     name = "rankwise",
     version,
     max_term_width = 100,
-    disable_help_subcommand = true,
     after_help = "\
 Example:
   rankwise simulate --norm l1 --pairs 400 -o pairs.csv

@@ -97,9 +97,9 @@ pub(crate) struct TieArgs {
     /// compare: outcomes makes the non-ties weigh twice the ties [default: none]
     #[arg(long, value_name = "BALANCE", value_parser = choice::balance())]
     pub(crate) balance: Option<Balance>,
-    /// Multiplies the weights of ties
-    #[arg(long, value_name = "W", default_value_t = 1.0, allow_negative_numbers = true)]
-    pub(crate) tie_weight: f64,
+    /// compare and rank2: multiplies the weights of ties [default: 1]
+    #[arg(long, value_name = "W", allow_negative_numbers = true)]
+    pub(crate) tie_weight: Option<f64>,
 }
 
 /// How much work to do.

@@ -22,7 +22,7 @@ pub(crate) struct PredictArgs {
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
     /// Items to score, .csv or .tsv (also .gz, .xz, .zst); `-` is standard input
-    #[arg(value_name = "DATA", conflicts_with = "pairs", required_unless_present = "pairs")]
+    #[arg(value_name = "DATA", conflicts_with_all = ["pairs", "items"], required_unless_present = "pairs")]
     pub(crate) data: Option<String>,
     /// Where to write [default: standard output]
     #[arg(short, long, value_name = "FILE")]

@@ -8,7 +8,7 @@ use rankwise::metrics::{Judged, PairMetric};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::check_writable;
+use super::{check_apart, check_writable, tables};
 use crate::args::{EvaluateArgs, MetricName};
 use crate::exit::{Failure, Run};
 use crate::output::{self, Output};
@@ -18,7 +18,10 @@ use crate::text::{Facts, count, number, percent_or_dash, rounded, rounded_or_das
 /// Measures.
 pub(super) fn run(args: &EvaluateArgs, output: &Output) -> Run<()> {
     let files = plan::evaluate(args)?;
-    args.roc.as_deref().map(check_writable).transpose()?;
+    if let Some(path) = &args.roc {
+        check_apart(path, tables(&args.source).chain([args.model.as_path()]))?;
+        check_writable(path)?;
+    }
     let model = io::read_model(&args.model)?;
     let data = io::read_pairs(&files)?.into_comparisons()?;
     let margins = model.margins(&data.set)?;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use rankwise::Error;
 
-use crate::args::{Command, Common};
+use crate::args::{Command, Common, DataArgs};
 use crate::exit::{Failure, Run};
 use crate::output::Output;
 
@@ -34,6 +34,31 @@ pub(crate) fn run(command: &Command, common: &Common, output: &Output) -> Run<()
 /// The file to write to; `None` (or `-`) is standard output.
 fn target(typed: Option<&PathBuf>) -> Option<&Path> {
     typed.map(PathBuf::as_path).filter(|path| *path != Path::new("-"))
+}
+
+/// The tables a command reads, as paths.
+fn tables(source: &DataArgs) -> impl Iterator<Item = &Path> {
+    [&source.pairs, &source.items].into_iter().flatten().map(|typed| table(typed))
+}
+
+/// A table as a path; `-` is whatever standard input comes from.
+fn table(typed: &str) -> &Path {
+    Path::new(if typed == "-" { "/dev/stdin" } else { typed })
+}
+
+/// Refuses to write over a file that the command reads, by whatever name.
+fn check_apart<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Run<()> {
+    // Devices and pipes hold nothing that could be lost, and what is not there yet is no input.
+    let file = |path: &Path| path.canonicalize().ok().filter(|found| found.is_file());
+    let Some(target) = file(output) else { return Ok(()) };
+    match inputs.into_iter().find(|input| file(input).as_ref() == Some(&target)) {
+        None => Ok(()),
+        Some(input) => Err(Failure::Usage(format!(
+            "{}: writing there would destroy the input {}; name another file to write",
+            output.display(),
+            input.display()
+        ))),
+    }
 }
 
 /// Makes sure, before the work, that its result can be written.

@@ -7,7 +7,7 @@ use rankwise::io;
 use rankwise::model::Model;
 use serde_json::{Value, json};
 
-use super::{check_writable, target};
+use super::{check_apart, check_writable, table, tables, target};
 use crate::args::{PredictArgs, PredictFormat};
 use crate::exit::Run;
 use crate::output::{self, Output};
@@ -25,7 +25,11 @@ struct Predictions<'a> {
 pub(super) fn run(args: &PredictArgs, output: &Output) -> Run<()> {
     let plan = plan::predict(args)?;
     let target = target(args.output.as_ref());
-    target.map(check_writable).transpose()?;
+    if let Some(path) = target {
+        let items = args.data.as_deref().map(table);
+        check_apart(path, tables(&args.source).chain(items).chain([args.model.as_path()]))?;
+        check_writable(path)?;
+    }
     let model = io::read_model(&args.model)?;
     let tell = |mut predictions: Predictions<'_>| match target {
         Some(path) => {

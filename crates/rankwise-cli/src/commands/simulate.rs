@@ -1,5 +1,7 @@
 //! `simulate`: pairs from a known ranking function.
 
+use std::path::Path;
+
 use rankwise::data::Comparisons;
 use rankwise::data::simulate::Simulation;
 use rankwise::io;
@@ -7,13 +9,16 @@ use serde_json::{Value, json};
 
 use super::{check_writable, target};
 use crate::args::{Common, SimulateArgs};
-use crate::exit::Run;
+use crate::exit::{Failure, Run};
 use crate::output::{self, Output};
 
 /// Simulates.
 pub(super) fn run(args: &SimulateArgs, common: &Common, output: &Output) -> Run<()> {
     let target = target(args.output.as_ref());
-    target.map(check_writable).transpose()?;
+    if let Some(path) = target {
+        check_name(path)?;
+        check_writable(path)?;
+    }
     let simulation = Simulation {
         norm: args.norm,
         n_pairs: args.pairs as usize,
@@ -37,6 +42,16 @@ pub(super) fn run(args: &SimulateArgs, common: &Common, output: &Output) -> Run<
         }
         None => output.raw(&csv),
     }
+}
+
+/// A name that promises another format than csv is refused; devices, pipes and the like promise nothing.
+fn check_name(path: &Path) -> Run<()> {
+    let is_csv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
+    if is_csv || path.starts_with("/dev") || path.metadata().is_ok_and(|found| !found.is_file()) {
+        return Ok(());
+    }
+    let path = path.display();
+    Err(Failure::Usage(format!("{path}: pairs are written as csv and nothing else; give the file a name in .csv")))
 }
 
 /// The pairs as a csv file.

@@ -10,8 +10,8 @@ use rankwise::metrics::Judged;
 use rankwise::model::Model;
 use serde::Serialize;
 
-use super::check_writable;
 use super::report::{self, ModelReport};
+use super::{check_apart, check_writable, tables};
 use crate::args::{Common, TrainArgs};
 use crate::exit::{Failure, Run};
 use crate::interrupt::{self, Shield};
@@ -26,6 +26,7 @@ pub(super) fn run(args: &TrainArgs, common: &Common, output: &Output) -> Run<()>
     if plan.output == Path::new("-") {
         return Err(Failure::Usage("a model cannot be written to standard output; name a file with -o".into()));
     }
+    check_apart(&plan.output, tables(&args.source))?;
     check_writable(&plan.output)?;
 
     output.note(|| "reading the pairs".into());

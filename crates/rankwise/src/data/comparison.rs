@@ -50,7 +50,7 @@ impl Outcome {
     }
 
     /// The words that stand for each outcome in files; the first-named side is the left one.
-    pub const WORDS: [(&'static str, Outcome); 22] = [
+    pub const WORDS: [(&'static str, Outcome); 24] = [
         ("left", Outcome::Left),
         ("tie", Outcome::Tie),
         ("right", Outcome::Right),
@@ -73,6 +73,9 @@ impl Outcome {
         ("0-1", Outcome::Right),
         ("1/2-1/2", Outcome::Tie),
         ("½-½", Outcome::Tie),
+        // With a minus sign (U+2212) instead of a hyphen.
+        ("−1", Outcome::Left),
+        ("−1.0", Outcome::Left),
     ];
 
     /// Reads a word of [`Outcome::WORDS`], in any case, with blanks around it.

@@ -41,12 +41,14 @@ pub struct Simulation {
     pub seed: u64,
 }
 
-/// After so many draws in a row that were of no use, the kind that is missing counts as impossible.
+/// After so many draws of no use, and so many more for each that was found meanwhile, the kind that is missing counts as
+/// impossible.
 const PATIENCE: u64 = 10_000_000;
+const PATIENCE_PER_PAIR: u64 = 100_000;
 
 impl Simulation {
     /// Draws pairs until both kinds are complete; what is left over of the other kind is thrown away. Noise so large
-    /// that ten million pairs hold no tie is an error.
+    /// that ten million pairs hold no tie, or later a hundred thousand hold less than one, is an error.
     pub fn draw(&self) -> Result<Comparisons> {
         if !(0.0..=1.0).contains(&self.ties) {
             return Err(Error::parameter("ties", self.ties, "a share from 0 to 1"));
@@ -61,7 +63,7 @@ impl Simulation {
         let mut missing_ties = (self.n_pairs as f64 * self.ties).round() as usize;
         let mut missing_others = self.n_pairs - missing_ties;
         let (mut left, mut right, mut outcomes) = (Vec::new(), Vec::new(), Vec::new());
-        let mut n_in_vain = 0;
+        let (mut n_in_vain, mut n_found) = (0, 0);
         while missing_ties + missing_others > 0 {
             let mut point = || [random.between(-3.0, 3.0), random.between(-3.0, 3.0)];
             let (x, y) = (point(), point());
@@ -73,12 +75,12 @@ impl Simulation {
                 left.extend(x);
                 right.extend(y);
                 outcomes.push(outcome);
-                n_in_vain = 0;
+                n_found += u64::from(n_in_vain > 0);
             } else {
                 n_in_vain += 1;
-                if n_in_vain == PATIENCE {
+                if n_in_vain >= PATIENCE + PATIENCE_PER_PAIR * n_found {
                     // Non-ties are likely whatever the noise: it is ties that cannot be found.
-                    let expected = format!("less noise for pairs with ties: {PATIENCE} draws in a row found none");
+                    let expected = format!("less noise for pairs with ties: {n_found} in the last {n_in_vain} draws");
                     return Err(Error::parameter("noise", self.noise, expected));
                 }
             }

@@ -70,11 +70,44 @@ pub(super) fn reader(mut raw: Box<dyn Read>, path: &Path) -> Result<Decompressed
     let bytes = BufReader::with_capacity(1 << 16, io::Cursor::new(start).chain(raw));
     let reader: Box<dyn Read> = match found {
         None => Box::new(bytes),
-        Some(Compression::Gzip) => Box::new(MultiGzDecoder::new(bytes)),
-        Some(Compression::Xz) => Box::new(XzReader::new_mem_limit(bytes, true, XZ_MEMORY_KIB)),
-        Some(Compression::Zstd) => Box::new(ZstdReader::new(bytes)),
+        Some(Compression::Gzip) => Box::new(Plainly(MultiGzDecoder::new(bytes))),
+        Some(Compression::Xz) => Box::new(Plainly(XzReader::new_mem_limit(bytes, true, XZ_MEMORY_KIB))),
+        Some(Compression::Zstd) => Box::new(Plainly(ZstdReader::new(bytes))),
     };
     Ok(Decompressed { reader, action: if found.is_some() { "decompress" } else { "read" } })
+}
+
+/// A decoder whose errors are sentences.
+struct Plainly<R>(R);
+
+impl<R: Read> Read for Plainly<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(plain)
+    }
+}
+
+fn plain(error: io::Error) -> io::Error {
+    if let Some(code) = system_code(&error) {
+        return io::Error::from_raw_os_error(code);
+    }
+    let sentence = match error.kind() {
+        io::ErrorKind::Interrupted => return error,
+        io::ErrorKind::OutOfMemory => "the archive needs too much memory; compress it again with a usual preset",
+        io::ErrorKind::Unsupported => "the archive is of an unusual kind; compress it again with a usual preset",
+        _ => "the archive is damaged or truncated; fetch it again",
+    };
+    io::Error::new(error.kind(), sentence)
+}
+
+/// What the system said, if it was the system that failed; decoders wrap it.
+fn system_code(error: &io::Error) -> Option<i32> {
+    let mut inner = error.get_ref().map(|inner| inner as &(dyn std::error::Error + 'static));
+    let mut code = error.raw_os_error();
+    while let (None, Some(cause)) = (code, inner) {
+        code = cause.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error);
+        inner = cause.source();
+    }
+    code
 }
 
 /// The first bytes, fewer at the end of the input.
@@ -104,6 +137,9 @@ impl<R: BufRead> ZstdReader<R> {
                 if skipped < length.into() {
                     return Err(io::ErrorKind::UnexpectedEof.into());
                 }
+            }
+            Err(error @ FrameDecoderError::WindowSizeTooBig { .. }) => {
+                return Err(io::Error::new(io::ErrorKind::OutOfMemory, error));
             }
             Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
         }

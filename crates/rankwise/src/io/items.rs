@@ -24,9 +24,9 @@ pub struct ItemTable {
 /// Reads a table of items. Columns: `id`, `label` (both optional), features; `qid`, `weight`, `group_weight` and
 /// `margin` are read over. A table of ids alone gives indicator features.
 pub fn read_items(source: &Source, columns: &Columns, precision: Precision) -> Result<ItemTable> {
-    let table = Table::open(source)?;
+    let table = Table::open(source, columns)?;
     check_given(columns, &[&table.header])?;
-    let labels_at = find(&table.header, columns, columns.label.as_deref(), "label");
+    let labels_at = find(&table.header, columns.label.as_deref(), "label");
     let rows = ItemRows::read(table, columns, labels_at)?;
     let source = rows.source;
     let items = match (rows.feature_names.is_empty(), rows.ids) {
@@ -62,7 +62,7 @@ pub(super) struct Catalogue {
 impl Catalogue {
     /// Reads the rows of an item table that has ids. Equal rows of one id count once.
     pub(super) fn read(table: Table, columns: &Columns) -> Result<Self> {
-        if find(&table.header, columns, columns.id.as_deref(), "id").is_none() {
+        if find(&table.header, columns.id.as_deref(), "id").is_none() {
             let problem = format!(
                 "no column {} to find the items of the pairs by; columns: {}",
                 columns.id.as_deref().unwrap_or("id"),
@@ -111,7 +111,7 @@ impl Catalogue {
 /// Every name that the user gave must be that of a column in one of the tables.
 pub(super) fn check_given(columns: &Columns, headers: &[&Header]) -> Result<()> {
     for (option, name) in columns.given() {
-        if headers.iter().any(|header| header.names.iter().any(|known| known == name)) {
+        if headers.iter().any(|header| header.position(name).is_some()) {
             continue;
         }
         let place = headers.first().map(|header| header.place()).unwrap_or_default();
@@ -126,8 +126,8 @@ pub(super) fn check_given(columns: &Columns, headers: &[&Header]) -> Result<()> 
 }
 
 /// The column that the user named, or else the one with the usual name.
-fn find(header: &Header, columns: &Columns, given: Option<&str>, usual: &str) -> Option<usize> {
-    header.find(given.unwrap_or(usual), columns)
+fn find(header: &Header, given: Option<&str>, usual: &str) -> Option<usize> {
+    header.find(given.unwrap_or(usual))
 }
 
 /// The rows of an item table as they are.
@@ -144,13 +144,16 @@ struct ItemRows {
 
 impl ItemRows {
     fn read(mut table: Table, columns: &Columns, label_at: Option<usize>) -> Result<Self> {
-        let id_at = find(&table.header, columns, columns.id.as_deref(), "id");
+        let id_at = find(&table.header, columns.id.as_deref(), "id");
         let given = [&columns.id, &columns.label, &columns.weight, &columns.group];
-        let is_feature = |name: &str| {
-            !columns.is_dropped(name) && !RESERVED.contains(&name) && !given.iter().any(|g| g.as_deref() == Some(name))
-        };
         let names = &table.header.names;
-        let features_at: Vec<usize> = (0..names.len()).filter(|&column| is_feature(&names[column])).collect();
+        let is_feature = |&column: &usize| {
+            let name = names[column].as_str();
+            !table.header.is_dropped(column)
+                && !RESERVED.contains(&name)
+                && !given.iter().any(|g| g.as_deref() == Some(name))
+        };
+        let features_at: Vec<usize> = (0..names.len()).filter(is_feature).collect();
         let feature_names = features_at.iter().map(|&column| names[column].clone()).collect();
         let mut ids = id_at.map(|_| Vec::new());
         let mut labels = label_at.map(|_| Vec::new());

@@ -37,10 +37,6 @@ pub struct Columns {
 }
 
 impl Columns {
-    fn is_dropped(&self, name: &str) -> bool {
-        self.drop.iter().any(|dropped| dropped == name)
-    }
-
     /// The names given, each with the option that gives it.
     fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let named = [("id", &self.id), ("weight", &self.weight), ("group", &self.group), ("label", &self.label)];

@@ -1,6 +1,6 @@
 //! Pair tables: one row per comparison, with the items' ids, their features, or both.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::items::{Catalogue, check_given, clash};
 use super::table::{Header, Table, drop_hint};
@@ -22,6 +22,8 @@ pub struct PairFiles {
     pub columns: Columns,
     /// How features are stored.
     pub precision: Precision,
+    /// Whether outcomes are read; if not, their column may hold anything, or not be there.
+    pub with_outcomes: bool,
 }
 
 /// A table of pairs.
@@ -29,7 +31,7 @@ pub struct PairFiles {
 pub struct PairTable {
     /// The pairs and the items they name.
     pub set: PairSet,
-    /// One outcome per pair, where the file has them.
+    /// One outcome per pair, where the file has them and they are wanted.
     pub outcomes: Option<Vec<Outcome>>,
     /// One weight per pair, where the file has them.
     pub weights: Option<Vec<f64>>,
@@ -67,11 +69,11 @@ pub fn read_pairs(files: &PairFiles) -> Result<PairTable> {
             remedy: "put one of them into a file".into(),
         });
     }
-    let mut table = Table::open(&files.pairs)?;
-    let item_table = files.items.as_ref().map(Table::open).transpose()?;
+    let mut table = Table::open(&files.pairs, columns)?;
+    let item_table = files.items.as_ref().map(|items| Table::open(items, columns)).transpose()?;
     let headers: Vec<&Header> = [Some(&table), item_table.as_ref()].into_iter().flatten().map(|t| &t.header).collect();
     check_given(columns, &headers)?;
-    let layout = Layout::find(&table.header, columns, item_table.is_some())?;
+    let layout = Layout::find(&table.header, files)?;
     let catalogue = item_table.map(|items| Catalogue::read(items, columns)).transpose()?;
     if let Some(catalogue) = &catalogue {
         layout.check_features(&table.header, catalogue)?;
@@ -103,8 +105,9 @@ struct Layout {
 }
 
 impl Layout {
-    fn find(header: &Header, columns: &Columns, has_items: bool) -> Result<Self> {
-        let find_usual = |name: &str| header.find(name, columns);
+    fn find(header: &Header, files: &PairFiles) -> Result<Self> {
+        let columns = &files.columns;
+        let find_usual = |name: &str| header.find(name);
         let ids = match (find_usual("left"), find_usual("right")) {
             (Some(left), Some(right)) => Some([left, right]),
             (None, None) => None,
@@ -112,6 +115,7 @@ impl Layout {
             (None, Some(lone)) => return Err(lone_column(header, lone, "left")),
         };
         let outcome = match &columns.label {
+            _ if !files.with_outcomes => None,
             Some(name) if find_usual(name).is_some() => find_usual(name),
             _ => match (find_usual("outcome"), find_usual("winner")) {
                 (Some(_), Some(winner)) => {
@@ -128,8 +132,8 @@ impl Layout {
         let find_given = |given: &Option<String>, usual| given.as_deref().and_then(find_usual).or(find_usual(usual));
         let weight = find_given(&columns.weight, "weight");
         let group = find_given(&columns.group, "group");
-        let sides = find_sides(header, columns)?;
-        let missing = match (ids, has_items) {
+        let sides = find_sides(header)?;
+        let missing = match (ids, files.items.is_some()) {
             (None, true) => Some("no columns left and right with the ids of the items"),
             (None, false) if sides.is_empty() => {
                 Some("neither columns left and right with item ids nor columns left.NAME and right.NAME with features")
@@ -141,19 +145,25 @@ impl Layout {
             return Err(Error::data(header.place(), problem, "rename the columns of the file, or add them"));
         }
         let layout = Layout { ids, outcome, weight, group, sides };
-        layout.check_all_known(header, columns)?;
+        layout.check_all_known(header, files)?;
         Ok(layout)
     }
 
     /// A column that means nothing may be a feature with a wrong name: say so instead of reading over it.
-    fn check_all_known(&self, header: &Header, columns: &Columns) -> Result<()> {
+    fn check_all_known(&self, header: &Header, files: &PairFiles) -> Result<()> {
+        let columns = &files.columns;
         let sides = self.sides.iter().flat_map(|side| [side.left, side.right]);
         let roles = [self.outcome, self.weight, self.group].into_iter().flatten();
-        let known: Vec<usize> = self.ids.into_iter().flatten().chain(roles).chain(sides).collect();
-        let is_read_over = |name: &str| {
-            columns.is_dropped(name) || name == "time" || name.strip_prefix("pair.").is_some_and(|n| !n.is_empty())
+        let known: HashSet<usize> = self.ids.into_iter().flatten().chain(roles).chain(sides).collect();
+        let is_outcome = |name: &str| ["outcome", "winner"].contains(&name) || columns.label.as_deref() == Some(name);
+        let is_read_over = |column: usize| {
+            let name = header.names[column].as_str();
+            header.is_dropped(column)
+                || name == "time"
+                || name.strip_prefix("pair.").is_some_and(|n| !n.is_empty())
+                || (!files.with_outcomes && is_outcome(name))
         };
-        let unknown = (0..header.names.len()).find(|at| !known.contains(at) && !is_read_over(&header.names[*at]));
+        let unknown = (0..header.names.len()).find(|at| !known.contains(at) && !is_read_over(*at));
         match unknown {
             None => Ok(()),
             Some(column) => Err(Error::data(
@@ -166,7 +176,8 @@ impl Layout {
     }
 
     fn check_features(&self, header: &Header, catalogue: &Catalogue) -> Result<()> {
-        if let Some(side) = self.sides.iter().find(|side| catalogue.feature_names.contains(&side.feature)) {
+        let known: HashSet<&String> = catalogue.feature_names.iter().collect();
+        if let Some(side) = self.sides.iter().find(|side| known.contains(&side.feature)) {
             return Err(clash(header.place_of(side.left), &side.feature, &catalogue.source));
         }
         if self.sides.is_empty() && catalogue.feature_names.is_empty() {
@@ -181,15 +192,15 @@ impl Layout {
 }
 
 /// The features of the two sides, in the order of the left ones.
-fn find_sides(header: &Header, columns: &Columns) -> Result<Vec<SideFeature>> {
+fn find_sides(header: &Header) -> Result<Vec<SideFeature>> {
     let mut sides = Vec::new();
-    for (column, name) in header.names.iter().enumerate().filter(|(_, name)| !columns.is_dropped(name)) {
+    for (column, name) in header.names.iter().enumerate().filter(|(column, _)| !header.is_dropped(*column)) {
         let (feature, partner) = match (name.strip_prefix("left."), name.strip_prefix("right.")) {
             (Some(feature), _) if !feature.is_empty() => (feature, format!("right.{feature}")),
             (_, Some(feature)) if !feature.is_empty() => (feature, format!("left.{feature}")),
             _ => continue,
         };
-        match header.find(&partner, columns) {
+        match header.find(&partner) {
             None => return Err(lone_column(header, column, &partner)),
             Some(right) if name.starts_with("left.") => {
                 sides.push(SideFeature { feature: feature.to_string(), left: column, right });

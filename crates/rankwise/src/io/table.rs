@@ -1,9 +1,11 @@
 //! A table read row by row: a header of distinct names, rows as long as the header, cells of clean UTF-8. Every error
 //! names file, line and column.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
-use super::source::Source;
+use super::Columns;
+use super::source::{Format, Source};
 use super::text::{TextReader, UnclosedQuote};
 use crate::error::{Error, Place, Result};
 
@@ -13,16 +15,27 @@ pub(super) struct Header {
     pub(super) source: String,
     /// The names of the columns.
     pub(super) names: Vec<String>,
+    /// Where each name is.
+    positions: HashMap<String, usize>,
+    /// Whether the user leaves each column out.
+    dropped: Vec<bool>,
     line: u64,
 }
 
 impl Header {
     /// Where a column is, unless the user leaves it out.
-    pub(super) fn find(&self, name: &str, columns: &super::Columns) -> Option<usize> {
-        if columns.is_dropped(name) {
-            return None;
-        }
-        self.names.iter().position(|known| known == name)
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
+        self.position(name).filter(|&column| !self.is_dropped(column))
+    }
+
+    /// Whether the user leaves a column out.
+    pub(super) fn is_dropped(&self, column: usize) -> bool {
+        self.dropped[column]
+    }
+
+    /// Where a column is.
+    pub(super) fn position(&self, name: &str) -> Option<usize> {
+        self.positions.get(name).copied()
     }
 
     /// The header as a place.
@@ -40,15 +53,29 @@ impl Header {
         self.names.join(", ")
     }
 
-    fn check(&self, format: super::Format) -> Result<()> {
+    /// Leaves out the columns of these names; those that are not there are somebody else's business.
+    fn drop_columns(&mut self, names: &[String]) {
+        self.dropped = vec![false; self.names.len()];
+        for column in names.iter().filter_map(|name| self.positions.get(name)) {
+            self.dropped[*column] = true;
+        }
+    }
+
+    /// Takes the names in, which must be there and distinct.
+    fn fill(&mut self, names: Vec<String>, source: &Source) -> Result<()> {
+        self.names = names;
         if let [only] = self.names.as_slice()
             && let Some(other) = [';', '\t', ','].into_iter().find(|&separator| only.contains(separator))
         {
-            let (expected, remedy) = match (format, other) {
-                (super::Format::Csv, '\t') => ("commas", "for tabs name the file .tsv or add --format tsv"),
-                (super::Format::Tsv, ',') => ("tabs", "for commas name the file .csv or add --format csv"),
-                (super::Format::Csv, _) => ("commas", "separate the columns by commas"),
-                (super::Format::Tsv, _) => ("tabs", "separate the columns by tabs"),
+            // A name that tells the format has the last word, so that no option would help.
+            let is_named = matches!(source, Source::File { path, .. } if Format::of_path(path).is_ok());
+            let (expected, remedy) = match (source.format(), other, is_named) {
+                (Format::Csv, '\t', true) => ("commas", "for tabs rename the file from .csv to .tsv"),
+                (Format::Csv, '\t', false) => ("commas", "for tabs read it with --input-format tsv"),
+                (Format::Tsv, ',', true) => ("tabs", "for commas rename the file from .tsv to .csv"),
+                (Format::Tsv, ',', false) => ("tabs", "for commas read it with --input-format csv"),
+                (Format::Csv, ..) => ("commas", "separate the columns by commas"),
+                (Format::Tsv, ..) => ("tabs", "separate the columns by tabs"),
             };
             return Err(Error::data(
                 self.place_of(0),
@@ -64,7 +91,7 @@ impl Header {
                     "name it, or take it out of the file",
                 ));
             }
-            if let Some(first) = self.names[..column].iter().position(|earlier| earlier == name) {
+            if let Some(first) = self.positions.insert(name.clone(), column) {
                 return Err(Error::data(
                     self.place_of(column),
                     format!("column {} has the same name", first + 1),
@@ -96,7 +123,7 @@ pub(super) struct Table {
 
 impl Table {
     /// Opens a source and reads its header.
-    pub(super) fn open(source: &Source) -> Result<Self> {
+    pub(super) fn open(source: &Source, columns: &Columns) -> Result<Self> {
         let name = source.name();
         let path = PathBuf::from(&name);
         let bytes = source.open()?;
@@ -113,7 +140,8 @@ impl Table {
             .terminator(csv::Terminator::Any(b'\n'))
             .buffer_capacity(1 << 16)
             .from_reader(text);
-        let header = Header { source: name, names: Vec::new(), line: 1 };
+        let header =
+            Header { source: name, names: Vec::new(), positions: HashMap::new(), dropped: Vec::new(), line: 1 };
         let mut table = Table { header, reader, record: csv::ByteRecord::new(), path, action, n_rows: 0 };
         if !table.read_record()? {
             return Err(Error::data(
@@ -124,8 +152,8 @@ impl Table {
         }
         table.header.line = table.line();
         let names = (0..table.record.len()).map(|column| Ok(table.text(column)?.to_string())).collect::<Result<_>>()?;
-        table.header.names = names;
-        table.header.check(source.format())?;
+        table.header.fill(names, source)?;
+        table.header.drop_columns(&columns.drop);
         Ok(table)
     }
 

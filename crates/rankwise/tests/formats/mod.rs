@@ -32,7 +32,7 @@ impl Files {
 }
 
 fn files(pairs: Source, items: Option<Source>, columns: Columns) -> PairFiles {
-    PairFiles { pairs, items, columns, precision: Precision::F64 }
+    PairFiles { pairs, items, columns, precision: Precision::F64, with_outcomes: true }
 }
 
 fn dropping(names: &[&str]) -> Columns {

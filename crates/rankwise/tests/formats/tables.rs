@@ -219,3 +219,36 @@ fn sources_know_their_format() {
     assert_eq!(Source::parse("a.csv", Some(Format::Tsv)).unwrap().format(), Format::Tsv);
     assert_eq!((Format::parse("TSV"), Format::parse("xls")), (Some(Format::Tsv), None));
 }
+
+#[test]
+fn a_wide_table_takes_time_in_proportion() {
+    let n = 50_000;
+    let join = |cell: &dyn Fn(usize) -> String| (0..n).map(cell).collect::<Vec<_>>().join(",");
+    let header = |prefix: &str| join(&|k| format!("{prefix}{k}"));
+    let row = join(&|k| (k % 7).to_string());
+    let wide_items = format!("id,{}\na,{row}\nb,{row}\n", header("x"));
+    let wide_pairs = format!("left,right,{},{},outcome\na,b,{row},{row},left\n", header("left.y"), header("right.y"));
+    let started = std::time::Instant::now();
+    let table = pairs_and_items(&wide_pairs, &wide_items, Columns::default()).unwrap();
+    assert_eq!(table.set.items.features.n_cols(), 2 * n);
+    assert_eq!(items(&wide_items).unwrap().items.features.n_cols(), n);
+    let drop = (1..n).map(|k| format!("x{k}")).collect();
+    let narrow = items_with(&wide_items, Columns { drop, ..Columns::default() }).unwrap();
+    assert_eq!(narrow.items.feature_names.unwrap(), ["x0"]);
+    assert!(started.elapsed().as_secs_f64() < 2.0, "{:?}", started.elapsed());
+}
+
+#[test]
+fn a_minus_sign_is_a_minus() {
+    let table = pairs("left,right,outcome\na,b,\u{2212}1\na,b,-1\n").unwrap();
+    assert_eq!(table.outcomes.unwrap(), [Outcome::Left, Outcome::Left]);
+}
+
+#[test]
+fn outcomes_that_are_not_wanted_are_read_over() {
+    let folder = Files::new();
+    let source = folder.write("pairs.csv", "left,right,outcome,winner\na,b,,\nb,a,?,\n");
+    let unjudged = PairFiles { with_outcomes: false, ..files(source, None, Columns::default()) };
+    let table = read_pairs(&unjudged).unwrap();
+    assert_eq!((table.set.n_pairs(), table.outcomes), (2, None));
+}

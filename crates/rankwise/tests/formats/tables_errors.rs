@@ -1,7 +1,7 @@
 //! What is wrong with a table is said with file, line, column and remedy.
 
 use rankwise::data::Outcome;
-use rankwise::io::{Columns, Source, read_pairs};
+use rankwise::io::{Columns, Format, Source, read_pairs};
 
 use super::*;
 
@@ -122,10 +122,17 @@ fn unclosed_quotes() {
 #[test]
 fn separators() {
     says(pairs("left;right;outcome\na;b;left\n"), &["pairs.csv, line 1, column 1", "';'", "by commas"]);
-    says(pairs("left\tright\na\tb\n"), &["pairs.csv, line 1", "--format tsv"]);
+    says(pairs("left\tright\na\tb\n"), &["pairs.csv, line 1", "rename the file from .csv to .tsv"]);
     let tsv = Files::new();
     let source = tsv.write("pairs.tsv", "left,right\na,b\n");
-    says(read_pairs(&files(source, None, Columns::default())), &["pairs.tsv, line 1", "--format csv"]);
+    says(
+        read_pairs(&files(source, None, Columns::default())),
+        &["pairs.tsv, line 1", "rename the file from .tsv to .csv"],
+    );
+    // A name that does not tell the format leaves it to the option.
+    std::fs::write(tsv.path("pairs"), "left,right\na,b\n").unwrap();
+    let source = Source::parse(tsv.path("pairs").to_str().unwrap(), Some(Format::Tsv)).unwrap();
+    says(read_pairs(&files(source, None, Columns::default())), &["pairs, line 1", "--input-format csv"]);
 }
 
 #[test]

@@ -118,6 +118,9 @@ fn noise_that_leaves_no_ties_ends_in_an_error_instead_of_never() {
         Err(Error::Parameter { name: "noise", expected, .. }) => assert!(expected.contains("ties"), "{expected}"),
         other => panic!("{other:?}"),
     }
+    // A tie now and then does not make it endless either, however many are asked for.
+    let hardly_any = Simulation { noise: 1e6, n_pairs: 10_000_000, ties: 1.0, ..USUAL };
+    assert!(matches!(hardly_any.draw(), Err(Error::Parameter { name: "noise", .. })));
     let without_ties = Simulation { ties: 0.0, ..hopeless }.draw().unwrap();
     assert_eq!((without_ties.n_pairs(), without_ties.n_ties()), (200, 0));
 }
