@@ -44,7 +44,12 @@ pub(super) struct TextReader {
     /// The last byte was `\r` outside quotes, passed on as `\n`: a `\n` after it belongs to it.
     is_after_return: bool,
     last: u8,
+    /// Bytes that are still read once a NUL was seen: enough for the parser to say where it stands, and no more, for
+    /// a file of zeros is one endless cell.
+    until_end: Option<usize>,
 }
+
+const AFTER_NUL: usize = 1 << 20;
 
 impl TextReader {
     pub(super) fn new(mut source: Box<dyn Read>, delimiter: u8) -> io::Result<Self> {
@@ -59,6 +64,7 @@ impl TextReader {
             opened: UnclosedQuote { line: 1, column: 1 },
             is_after_return: false,
             last: b'\n',
+            until_end: None,
         })
     }
 
@@ -137,9 +143,12 @@ impl Read for TextReader {
             return Ok(0);
         }
         loop {
-            let n = self.source.read(buffer)?;
+            let n = if self.until_end == Some(0) { 0 } else { self.source.read(buffer)? };
             if n == 0 {
                 break;
+            }
+            if self.until_end.is_some() || buffer[..n].contains(&0) {
+                self.until_end = Some(self.until_end.unwrap_or(AFTER_NUL).saturating_sub(n));
             }
             let kept = self.follow(&mut buffer[..n]);
             if kept > 0 {
@@ -147,7 +156,7 @@ impl Read for TextReader {
                 return Ok(kept);
             }
         }
-        if self.state == State::Quoted {
+        if self.state == State::Quoted && self.until_end.is_none() {
             return Err(io::Error::other(UnclosedQuote { ..self.opened }));
         }
         if self.last == b'\n' {

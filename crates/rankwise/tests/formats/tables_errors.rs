@@ -90,6 +90,15 @@ fn empty_files_and_lone_headers() {
 }
 
 #[test]
+fn an_endless_cell_of_zeros_is_not_read_to_its_end() {
+    let mut bytes = b"left,right,outcome\na,b,left\n".to_vec();
+    bytes.resize(200 << 20, 0);
+    let started = std::time::Instant::now();
+    says(pairs(bytes), &["pairs.csv", "line 3", "column 1", "NUL"]);
+    assert!(started.elapsed().as_secs() < 5);
+}
+
+#[test]
 fn broken_bytes() {
     says(pairs(b"left,right\na,b\na\0,b\n"), &["pairs.csv, line 3, column 1 (left)", "NUL", "UTF-8 text"]);
     says(pairs(b"left,right\na,b\na,\xff\n"), &["pairs.csv, line 3, column 2 (right)", "not UTF-8", "save the file"]);
