@@ -225,6 +225,20 @@ impl Features {
         sum
     }
 
+    /// Every row times `weights`.
+    pub fn times(&self, weights: &[f64]) -> Vec<f64> {
+        (0..self.n_rows).map(|row| self.dot_row(row, weights)).collect()
+    }
+
+    /// Σ coefficient·row, summed in the order of `terms`.
+    pub fn combine_rows(&self, terms: impl IntoIterator<Item = (usize, f64)>) -> Vec<f64> {
+        let mut sum = vec![0.0; self.n_cols];
+        for (row, coefficient) in terms {
+            self.for_each_in_row(row, |column, value| sum[column] += coefficient * value);
+        }
+        sum
+    }
+
     /// All rows as dense f64 values.
     pub fn to_dense(&self) -> Vec<f64> {
         let mut out = vec![0.0; self.n_rows * self.n_cols];

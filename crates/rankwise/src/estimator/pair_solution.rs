@@ -9,8 +9,8 @@ use crate::loss::Loss;
 use crate::model::ScoreFunction;
 use crate::problem::{LinearPrimal, MirroredQp, PairProblem, PairRows, Task};
 use crate::progress::Stop;
-use crate::solver::newton;
-use crate::solver::smo::{self, Limits, Outcome, State};
+use crate::solver::smo::{self, Ending, State};
+use crate::solver::{Limits, newton};
 
 /// Folds that kernel machines re-fit their threshold on.
 const FOLDS: usize = 5;
@@ -82,12 +82,12 @@ impl Instance<'_> {
         if data.n_ties() == data.n_pairs() {
             return Ok(only_ties(task, problem, state, data.n_pairs()));
         }
-        let outcome = match self.solve_in_weights(&problem, &mut state) {
-            Some(outcome) => outcome,
+        let ending = match self.solve_in_weights(&problem, &mut state) {
+            Some(ending) => ending,
             None => self.solve_in_duals(&problem, &mut state)?,
         };
-        let certificate = outcome.certificate;
-        if outcome.stop == Stop::Stalled && certificate.dual > 1.000_001 * problem.objective_at_zero() {
+        let certificate = ending.certificate;
+        if ending.stop == Stop::Stalled && certificate.dual > 1.000_001 * problem.objective_at_zero() {
             return Err(Error::Numeric {
                 problem: format!(
                     "the {} kernel is not positive definite on these data, and without bounds the dual has no optimum",
@@ -105,10 +105,10 @@ impl Instance<'_> {
         let mut solution = Solution {
             objective: certificate.primal,
             gap: certificate.gap(),
-            stop: outcome.stop,
+            stop: ending.stop,
             margins: problem.data_margins(data, &certificate.margins, &state.duals),
             beta: matches!(task, Task::Compare { .. }).then_some(certificate.beta),
-            collapsed: outcome.collapsed,
+            collapsed: ending.collapsed,
             is_constant: false,
             problem,
             state,
@@ -131,7 +131,7 @@ impl Instance<'_> {
 
     /// Newton's method on the weights, for linear machines with a smooth loss. `None` where it does not apply or its
     /// certificate does not meet the tolerance: the dual search then goes on from its point.
-    fn solve_in_weights(&self, problem: &PairProblem, state: &mut State) -> Option<Outcome> {
+    fn solve_in_weights(&self, problem: &PairProblem, state: &mut State) -> Option<Ending> {
         let primal = LinearPrimal::new(problem, self.kernel, self.loss, &self.data.set.items.features)?;
         let (point, steps, limit) = newton::minimise(&primal, self.limits);
         (state.duals, state.iterations) = (point.duals, steps);
@@ -139,18 +139,18 @@ impl Instance<'_> {
         let certificate = problem.certify(&state.duals, state.anchor);
         let is_met = certificate.gap().abs() <= self.limits.tol;
         let stop = if is_met { Some(Stop::Converged) } else { limit };
-        stop.map(|stop| Outcome { certificate, stop, collapsed: false })
+        stop.map(|stop| Ending { certificate, stop, collapsed: false })
     }
 
     /// Sequential minimal optimisation: f32 rows are half the memory and twice the speed; what they cannot solve or hold,
     /// f64 rows finish.
-    fn solve_in_duals(&self, problem: &PairProblem, state: &mut State) -> Result<Outcome> {
+    fn solve_in_duals(&self, problem: &PairProblem, state: &mut State) -> Result<Ending> {
         let items = &self.data.set.items.features;
         let (sides, diagonal) = (problem.sides(), problem.diagonal());
         if let Ok(mut rows) = PairRows::<f32>::new(self.kernel, items, sides, diagonal, self.cache_bytes) {
-            let outcome = smo::solve(problem, &mut rows, state, self.limits);
-            if outcome.stop != Stop::Stalled {
-                return Ok(outcome);
+            let ending = smo::solve(problem, &mut rows, state, self.limits);
+            if ending.stop != Stop::Stalled {
+                return Ok(ending);
             }
         }
         let (sides, diagonal) = (problem.sides(), problem.diagonal());

@@ -13,7 +13,7 @@ use crate::model::{Balance, Method, Model, ScoreFunction, Scorer, ThresholdRule,
 use crate::problem::Task;
 use crate::problem::threshold::best_threshold;
 use crate::progress::{Stop, Watch};
-use crate::solver::smo::Limits;
+use crate::solver::Limits;
 
 /// Everything the three methods can be asked for.
 #[derive(Debug, Clone)]

@@ -30,9 +30,7 @@ impl ScoreFunction {
     /// One score per (scaled) row.
     pub(crate) fn scores(&self, features: &Features) -> Result<Vec<f64>> {
         match self {
-            ScoreFunction::Linear { weights } => {
-                Ok((0..features.n_rows()).map(|row| features.dot_row(row, weights)).collect())
-            }
+            ScoreFunction::Linear { weights } => Ok(features.times(weights)),
             ScoreFunction::Kernel { kernel, support, coefficients } => {
                 ItemBlocks::<f64>::new(*kernel, support)?.scores_of(features, coefficients)
             }

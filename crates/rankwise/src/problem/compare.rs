@@ -10,7 +10,7 @@
 //! same, and a million copies cost as much as one.
 
 use super::bias::{Term, best_beta};
-use super::{Anchor, Certificate, Constant, Dual, MirroredQp};
+use super::{Anchor, Certificate, Dual, MirroredQp};
 use crate::data::{Comparisons, Features, Outcome, Pair};
 use crate::error::Result;
 use crate::kernel::{ItemBlocks, KernelFunction};
@@ -127,11 +127,7 @@ impl PairProblem {
 
     /// Weights of features: u itself, for linear kernels.
     pub(crate) fn feature_weights(&self, items: &Features, duals: &[[f64; 2]]) -> Vec<f64> {
-        let mut weights = vec![0.0; items.n_cols()];
-        for (item, a) in self.item_coefficients(duals) {
-            items.for_each_in_row(item as usize, |c, v| weights[c] += a * v);
-        }
-        weights
+        items.combine_rows(self.item_coefficients(duals).into_iter().map(|(item, a)| (item as usize, a)))
     }
 
     /// How many merged pairs have a nonzero coefficient.
@@ -252,7 +248,7 @@ impl MirroredQp for PairProblem {
         self.constant_answer().objective
     }
 
-    fn constant(&self) -> Option<Constant> {
+    fn collapse_resolution(&self) -> Option<f64> {
         // Only the hinge can collapse: the other losses have a slope wherever something is to be gained.
         if !matches!(self.task, Task::Compare { .. }) || self.loss != Loss::Hinge {
             return None;
@@ -261,7 +257,7 @@ impl MirroredQp for PairProblem {
         let norms = self.diagonal();
         let largest: f64 = self.pairs.iter().zip(norms).map(|(p, norm)| p.cost * p.cost * norm).sum();
         // Below 1e-13 the objective's own digits end.
-        Some(Constant { objective, resolution: (1e-7 * objective.min(largest)).max(1e-13 * objective) })
+        Some((1e-7 * objective.min(largest)).max(1e-13 * objective))
     }
 }
 
@@ -292,11 +288,7 @@ impl ExactScores {
     fn scores(&self, terms: &[(u32, f64)]) -> Vec<f64> {
         match self {
             ExactScores::Linear(items) => {
-                let mut weights = vec![0.0; items.n_cols()];
-                for &(item, a) in terms {
-                    items.for_each_in_row(item as usize, |c, v| weights[c] += a * v);
-                }
-                (0..items.n_rows()).map(|row| items.dot_row(row, &weights)).collect()
+                items.times(&items.combine_rows(terms.iter().map(|&(item, a)| (item as usize, a))))
             }
             ExactScores::Kernel(blocks) => blocks.sums(terms),
         }

@@ -31,7 +31,7 @@ impl<'a> LinearPrimal<'a> {
 
     /// z of every merged pair.
     fn margins(&self, weights: &[f64]) -> Vec<f64> {
-        let scores: Vec<f64> = (0..self.items.n_rows()).map(|row| self.items.dot_row(row, weights)).collect();
+        let scores = self.items.times(weights);
         let margin = |(left, right): (u32, u32)| scores[right as usize] - scores[left as usize];
         self.problem.pairs_of_items().map(margin).collect()
     }
@@ -43,11 +43,7 @@ impl<'a> LinearPrimal<'a> {
             of_items[right as usize] += t;
             of_items[left as usize] -= t;
         }
-        let mut sum = vec![0.0; self.items.n_cols()];
-        for (row, &t) in of_items.iter().enumerate().filter(|(_, t)| **t != 0.0) {
-            self.items.for_each_in_row(row, |c, v| sum[c] += t * v);
-        }
-        sum
+        self.items.combine_rows(of_items.into_iter().enumerate().filter(|(_, t)| *t != 0.0))
     }
 
     /// Dᵀr/√Σq, what the elimination of β takes from the Hessian.

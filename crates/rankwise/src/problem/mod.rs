@@ -57,16 +57,6 @@ impl Certificate {
     }
 }
 
-/// The answer u = 0 as a rival of the optimum.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Constant {
-    /// Its objective.
-    pub(crate) objective: f64,
-    /// An answer that beats it by no more than this has not beaten it. Relative to the objective, and to the ‖u‖² that
-    /// costs and kernel allow, so that tiny C or features do not pass for a collapse.
-    pub(crate) resolution: f64,
-}
-
 /// The quadratic program over mirrored duals, with coefficient of a pair  t = y·(a − mirror a):
 ///
 ///   min ½ Σ t_k t_l K_kl + ½ Σ shift·a² − Σ a    s.t.  0 ≤ a ≤ upper,  Σ y·a = 0 (see [`Anchor`]).
@@ -82,8 +72,9 @@ pub(crate) trait MirroredQp: Sync {
     fn certify(&self, duals: &[[f64; 2]], anchor: f64) -> Certificate;
     /// The primal value at u = 0 and its best β: no dual value of a positive semidefinite problem lies above it.
     fn objective_at_zero(&self) -> f64;
-    /// The constant answer u = 0, where it may be the optimum.
-    fn constant(&self) -> Option<Constant>;
+    /// Where u = 0 may be the optimum: an answer that beats it by no more than this has not beaten it. Relative to the
+    /// objective, and to the ‖u‖² that costs and kernel allow, so that tiny C or features do not pass for a collapse.
+    fn collapse_resolution(&self) -> Option<f64>;
 }
 
 /// A point of a smooth primal problem.

@@ -1,13 +1,16 @@
 //! When a search may end.
 
-use crate::problem::{Certificate, Constant, MirroredQp};
+use crate::problem::{Certificate, MirroredQp};
 
 /// What the search is after: an absolute gap.
 pub(super) struct Aim {
     tol: f64,
     /// No dual value can be more, if the matrix is positive semidefinite; infinite where bounds hold it anyway.
     most: f64,
-    constant: Option<Constant>,
+    /// The primal value of u = 0.
+    at_zero: f64,
+    /// By how much an answer must beat u = 0, where that may be the optimum.
+    resolution: Option<f64>,
     /// Absolute gap beyond which a certificate is not worth its price, whatever the primal value.
     ceiling: f64,
     /// What the estimate is multiplied with before it is believed.
@@ -33,14 +36,12 @@ pub(super) enum Occasion {
 
 impl Aim {
     pub(super) fn new(problem: &dyn MirroredQp, tol: f64) -> Self {
+        let at_zero = problem.objective_at_zero();
         Aim {
             tol,
-            most: if problem.duals().iter().all(|d| d.upper.is_finite()) {
-                f64::INFINITY
-            } else {
-                problem.objective_at_zero()
-            },
-            constant: problem.constant().map(|c| Constant { resolution: c.resolution.min(tol * c.objective), ..c }),
+            most: if problem.duals().iter().all(|d| d.upper.is_finite()) { f64::INFINITY } else { at_zero },
+            at_zero,
+            resolution: problem.collapse_resolution().map(|resolution| resolution.min(tol * at_zero)),
             ceiling: f64::INFINITY,
             caution: 1.1,
             best_gap: f64::INFINITY,
@@ -54,9 +55,9 @@ impl Aim {
     /// The absolute gap that is small enough at this certificate.
     fn allowed(&self, certificate: &Certificate) -> f64 {
         let allowed = self.tol * certificate.primal.max(1e-12);
-        match self.constant {
+        match self.resolution {
             // An answer must beat the constant one by more than its own uncertainty, or it is noise.
-            Some(constant) => allowed.min((0.1 * (constant.objective - certificate.primal)).max(constant.resolution)),
+            Some(resolution) => allowed.min((0.1 * (self.at_zero - certificate.primal)).max(resolution)),
             None => allowed,
         }
     }
@@ -64,8 +65,8 @@ impl Aim {
     /// Whether the search may end, and then whether the constant answer is optimal.
     pub(super) fn is_met(&self, certificate: &Certificate) -> Option<bool> {
         // A dual value far above a primal one is rounding that has swallowed the objective: no certificate.
-        if let Some(constant) = self.constant
-            && (constant.objective - certificate.dual).abs() <= constant.resolution
+        if let Some(resolution) = self.resolution
+            && (self.at_zero - certificate.dual).abs() <= resolution
         {
             return Some(true);
         }

@@ -4,3 +4,31 @@ mod aim;
 pub(crate) mod newton;
 mod scan;
 pub(crate) mod smo;
+
+use std::time::Instant;
+
+use crate::progress::{Progress, Stop, Watch};
+
+/// When to stop.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits<'a> {
+    pub(crate) tol: f64,
+    pub(crate) max_iter: u64,
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) watch: &'a dyn Watch,
+}
+
+impl Limits<'_> {
+    /// The limit that is reached after so many steps with this (estimated) relative gap, if any; tells the watch.
+    fn reached(&self, steps: u64, gap: f64) -> Option<Stop> {
+        if steps >= self.max_iter {
+            Some(Stop::MaxIter)
+        } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            Some(Stop::TimeLimit)
+        } else if !self.watch.on_progress(Progress { iterations: steps.max(1), gap, tol: self.tol }) {
+            Some(Stop::Interrupted)
+        } else {
+            None
+        }
+    }
+}

@@ -4,9 +4,9 @@
 
 use std::time::Instant;
 
-use super::smo::Limits;
+use super::Limits;
 use crate::problem::{PrimalPoint, SmoothPrimal};
-use crate::progress::{Progress, Stop};
+use crate::progress::Stop;
 
 /// Multiplications that forming a Hessian may take, and the largest one to form.
 const MOST_WORK: usize = 2_000_000_000;
@@ -25,17 +25,8 @@ pub(crate) fn minimise(problem: &dyn SmoothPrimal, limits: Limits<'_>) -> (Prima
         if gap <= 1e-6 * limits.tol {
             return (point, steps, None);
         }
-        let stop = if steps >= limits.max_iter {
-            Some(Stop::MaxIter)
-        } else if limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            Some(Stop::TimeLimit)
-        } else if !limits.watch.on_progress(Progress { iterations: steps + 1, gap, tol: limits.tol }) {
-            Some(Stop::Interrupted)
-        } else {
-            None
-        };
-        if stop.is_some() {
-            return (point, steps, stop);
+        if let Some(stop) = limits.reached(steps, gap) {
+            return (point, steps, Some(stop));
         }
         let step = if is_small {
             solve_dense(problem.hessian(&point), &point.gradient)

@@ -6,22 +6,12 @@
 //! dual variables alone; only that certificate ends the search. What it finds violated among the pairs set aside comes
 //! back. So errors of f32 rows never add up: each certificate is a step of iterative refinement.
 
-use std::time::Instant;
-
+use super::Limits;
 use super::aim::{Aim, Occasion};
 use super::scan::{FLAT, First, Levels, PAD, Variable, find_second, update_and_find_offer};
 use crate::math::Real;
 use crate::problem::{Anchor, Certificate, Dual, MirroredQp, PairMatrix};
-use crate::progress::{Progress, Stop, Watch};
-
-/// When to stop.
-#[derive(Clone, Copy)]
-pub(crate) struct Limits<'a> {
-    pub(crate) tol: f64,
-    pub(crate) max_iter: u64,
-    pub(crate) deadline: Option<Instant>,
-    pub(crate) watch: &'a dyn Watch,
-}
+use crate::progress::Stop;
 
 /// A point of the search, from which it can be taken up again (also in another precision).
 #[derive(Debug, Clone)]
@@ -58,9 +48,9 @@ impl State {
     }
 }
 
-/// What came out.
+/// Where and why the search ended.
 #[derive(Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct Ending {
     pub(crate) certificate: Certificate,
     pub(crate) stop: Stop,
     /// The constant answer is optimal.
@@ -76,13 +66,13 @@ pub(crate) fn solve<M: PairMatrix>(
     matrix: &mut M,
     state: &mut State,
     limits: Limits<'_>,
-) -> Outcome {
+) -> Ending {
     let mut search = Search::new(problem, matrix, state);
     let mut certificate = search.refresh();
     let mut aim = Aim::new(problem, limits.tol);
     loop {
         if let Some(collapsed) = aim.is_met(&certificate) {
-            return Outcome { certificate, stop: Stop::Converged, collapsed };
+            return Ending { certificate, stop: Stop::Converged, collapsed };
         }
         let ending = search.run(&aim, limits);
         certificate = search.refresh();
@@ -90,12 +80,12 @@ pub(crate) fn solve<M: PairMatrix>(
             aim.adjust(&certificate, occasion);
         }
         if let Some(collapsed) = aim.is_met(&certificate) {
-            return Outcome { certificate, stop: Stop::Converged, collapsed };
+            return Ending { certificate, stop: Stop::Converged, collapsed };
         }
         let is_hopeless = aim.is_hopeless(&certificate, size_of::<M::Value>() < 8);
         match ending {
-            Err(stop) => return Outcome { certificate, stop, collapsed: false },
-            Ok(_) if is_hopeless => return Outcome { certificate, stop: Stop::Stalled, collapsed: false },
+            Err(stop) => return Ending { certificate, stop, collapsed: false },
+            Ok(_) if is_hopeless => return Ending { certificate, stop: Stop::Stalled, collapsed: false },
             Ok(_) => {}
         }
     }
@@ -317,31 +307,32 @@ impl<'a, M: PairMatrix> Search<'a, M> {
             if self.state.iterations >= limits.max_iter {
                 return Err(Stop::MaxIter);
             }
-            if self.state.iterations.is_multiple_of(LOOK) {
-                // The best β is worth finding now and then: the middle may be far from it until the very end.
-                let gap = if self.state.iterations.is_multiple_of(16 * LOOK) {
-                    self.least_estimated_gap()
-                } else {
-                    self.estimated_gap(0.5 * (self.offer + self.demand))
-                };
-                if gap <= aim.estimate(self.dual + gap) {
-                    return Ok(Occasion::Promising);
-                }
-                if self.state.iterations >= patience || aim.has_run_away(self.dual) {
-                    return Ok(Occasion::Impatient);
-                }
-                if limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                    return Err(Stop::TimeLimit);
-                }
-                let gap = gap / (self.dual + gap).max(1e-12);
-                let progress = Progress { iterations: self.state.iterations, gap, tol: limits.tol };
-                if !limits.watch.on_progress(progress) {
-                    return Err(Stop::Interrupted);
-                }
+            if self.state.iterations.is_multiple_of(LOOK)
+                && let Some(ending) = self.look(aim, limits, patience)
+            {
+                return ending;
             }
             if (self.state.iterations - started_at).is_multiple_of(shrink_every) && self.shrink() {
                 next = update_and_find_offer(&mut self.margins, unmoved, &self.levels, &mut offers);
             }
+        }
+    }
+
+    /// Whether a certificate is due, or a limit says stop.
+    fn look(&self, aim: &Aim, limits: Limits<'_>, patience: u64) -> Option<Result<Occasion, Stop>> {
+        // The best β is worth finding now and then: the middle may be far from it until the very end.
+        let gap = if self.state.iterations.is_multiple_of(16 * LOOK) {
+            self.least_estimated_gap()
+        } else {
+            self.estimated_gap(0.5 * (self.offer + self.demand))
+        };
+        let primal = self.dual + gap;
+        if gap <= aim.estimate(primal) {
+            Some(Ok(Occasion::Promising))
+        } else if self.state.iterations >= patience || aim.has_run_away(self.dual) {
+            Some(Ok(Occasion::Impatient))
+        } else {
+            limits.reached(self.state.iterations, gap / primal.max(1e-12)).map(Err)
         }
     }
 
