@@ -4,70 +4,24 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rankwise::data::{Comparisons, Precision};
-use rankwise::estimator::{CompareRank, CompareSvm, Effort, Fit, Variant};
+use rankwise::Error;
+use rankwise::data::Precision;
+use rankwise::estimator::{Effort, PairEstimator};
 use rankwise::io::{Columns, Format, PairFiles, Source};
 use rankwise::kernel::Kernel;
 use rankwise::model::{Balance, Method, ThresholdRule};
-use rankwise::{Error, Watch};
 
 use crate::args::{
     ColumnArgs, Common, DataArgs, EvaluateArgs, KernelArgs, KernelName, PredictArgs, PredictFormat, TrainArgs,
 };
 use crate::exit::{Failure, Run};
 
-/// What to train.
-#[derive(Debug, Clone)]
-pub(crate) enum Estimator {
-    /// The comparison machine.
-    Compare(CompareSvm),
-    /// Ranking SVM on pairs.
-    Rank(CompareRank),
-}
-
-impl Estimator {
-    /// Fits while `watch` looks on.
-    pub(crate) fn fit(&self, data: &Comparisons, watch: &dyn Watch) -> rankwise::Result<Fit> {
-        match self {
-            Estimator::Compare(svm) => svm.fit_watched(data, watch),
-            Estimator::Rank(svm) => svm.fit_watched(data, watch),
-        }
-    }
-
-    /// Whether the parameters are within their ranges.
-    fn check(&self) -> rankwise::Result<()> {
-        match self {
-            Estimator::Compare(svm) => svm.check(),
-            Estimator::Rank(svm) => svm.check(),
-        }
-    }
-
-    /// A method with its default parameters, but for these.
-    pub(crate) fn new(method: Method, c: f64, kernel: Kernel, effort: Effort) -> Run<Self> {
-        let ranker = |variant| {
-            let mut svm = CompareRank::new(variant);
-            (svm.c, svm.kernel, svm.effort) = (c, kernel, effort);
-            Estimator::Rank(svm)
-        };
-        match method {
-            Method::Compare => {
-                let mut svm = CompareSvm::new();
-                (svm.c, svm.kernel, svm.effort) = (c, kernel, effort);
-                Ok(Estimator::Compare(svm))
-            }
-            Method::Rank => Ok(ranker(Variant::Rank)),
-            Method::Rank2 => Ok(ranker(Variant::Rank2)),
-            other => Err(Failure::Usage(format!("--method {} cannot be trained from pairs", other.name()))),
-        }
-    }
-}
-
 /// `train`, as meant.
 pub(crate) struct TrainPlan {
     /// The data.
     pub(crate) files: PairFiles,
     /// The method with its parameters.
-    pub(crate) estimator: Estimator,
+    pub(crate) estimator: PairEstimator,
     /// The model file.
     pub(crate) output: PathBuf,
 }
@@ -85,10 +39,11 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
             "--C inf: hard margins are not available yet; choose a large finite C, such as --C 1e6".into(),
         ));
     }
-    let mut estimator = Estimator::new(args.method, args.c, kernel(&args.kernel)?, effort(args, common)?)?;
+    let mut estimator = PairEstimator::new(args.method)?.shaped(args.c, kernel(&args.kernel)?, args.loss);
+    *estimator.effort_mut() = effort(args, common)?;
     match &mut estimator {
-        Estimator::Compare(svm) => {
-            (svm.loss, svm.scale, svm.tie_weight) = (args.loss, args.scale, args.ties.tie_weight.unwrap_or(1.0));
+        PairEstimator::Compare(svm) => {
+            (svm.scale, svm.tie_weight) = (args.scale, args.ties.tie_weight.unwrap_or(1.0));
             svm.threshold = args.ties.threshold.unwrap_or_default();
             svm.tie_region = args.ties.tie_region.unwrap_or_default();
             svm.balance = args.ties.balance.unwrap_or_default();
@@ -100,8 +55,8 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
                 ));
             }
         }
-        Estimator::Rank(svm) => {
-            (svm.loss, svm.scale, svm.tie_weight) = (args.loss, args.scale, args.ties.tie_weight.unwrap_or(1.0));
+        PairEstimator::Rank(svm) => {
+            (svm.scale, svm.tie_weight) = (args.scale, args.ties.tie_weight.unwrap_or(1.0));
             let typed = [
                 ("--threshold", args.ties.threshold.is_some()),
                 ("--tie-region", args.ties.tie_region.is_some()),

@@ -47,7 +47,7 @@ mod progress;
 mod solver;
 
 pub use error::{Error, Place, Result};
-pub use estimator::{CompareRank, CompareSvm, Effort, Fit, Variant};
+pub use estimator::{CompareRank, CompareSvm, Effort, Fit, PairEstimator, Variant};
 pub use kernel::{Gamma, Kernel};
 pub use loss::Loss;
 pub use model::Model;

@@ -3,12 +3,13 @@
 
 use std::path::Path;
 
-use rankwise::Error;
 use rankwise::data::Comparisons;
 use rankwise::data::simulate::{Norm, Simulation};
+use rankwise::estimator::PairEstimator;
 use rankwise::kernel::Kernel;
 use rankwise::metrics::Judged;
 use rankwise::model::{Method, Model};
+use rankwise::{Error, Loss};
 use serde::Serialize;
 
 use super::simulate::to_csv;
@@ -16,7 +17,7 @@ use crate::args::{Common, DemoArgs};
 use crate::exit::{Failure, Run};
 use crate::interrupt::{self, Shield};
 use crate::output::{self, Output};
-use crate::plan::{self, Estimator};
+use crate::plan;
 use crate::progress::CountingBar;
 use crate::text::{number, table};
 
@@ -112,8 +113,9 @@ struct Row {
 
 impl Row {
     fn train(method: Method, c: f64, gamma: f64, sets: &Sets, common: &Common, bar: &CountingBar) -> Run<Self> {
-        let estimator = Estimator::new(method, c, Kernel::rbf(gamma), plan::common_effort(common))?;
-        let fit = estimator.fit(&sets.train, bar);
+        let mut estimator = PairEstimator::new(method)?.shaped(c, Kernel::rbf(gamma), Loss::default());
+        *estimator.effort_mut() = plan::common_effort(common);
+        let fit = estimator.fit_watched(&sets.train, bar);
         interrupt::check()?;
         let model: Model = fit?.model;
         let validation = model.margins(&sets.validation.set)?;

@@ -5,7 +5,7 @@ use rankwise::io;
 use rankwise::model::{Method, Model, ScoreFunction, Scorer};
 use serde::Serialize;
 
-use super::report::{self, ModelReport};
+use super::describe::{self, Description};
 use crate::args::InspectArgs;
 use crate::exit::Run;
 use crate::output::Output;
@@ -26,7 +26,7 @@ pub(super) fn run(args: &InspectArgs, output: &Output) -> Run<()> {
 #[derive(Debug, Serialize)]
 struct Inspection<'a> {
     #[serde(flatten)]
-    report: ModelReport<'a>,
+    description: Description<'a>,
     /// The threshold that the comparison machine itself would use on these scores.
     machine_threshold: Option<f64>,
     feature_names: Option<&'a [String]>,
@@ -98,7 +98,7 @@ impl<'a> Inspection<'a> {
             }
         };
         Inspection {
-            report: ModelReport::new(model),
+            description: Description::new(model),
             machine_threshold: machine_threshold(model),
             feature_names: scorer.feature_names.as_deref(),
             features_are_items: scorer.are_indicators,
@@ -112,7 +112,7 @@ impl<'a> Inspection<'a> {
 
     fn text(&self, model: &Model) -> String {
         let mut facts = Facts::default();
-        report::add_facts(&mut facts, model);
+        describe::add_facts(&mut facts, model);
         if model.training.method == Method::Compare {
             facts.add("machine's own", format!("threshold {}", rounded_or_dash(self.machine_threshold)));
         }

@@ -2,10 +2,10 @@
 
 mod completions;
 mod demo;
+mod describe;
 mod evaluate;
 mod inspect;
 mod predict;
-mod report;
 mod simulate;
 mod train;
 

@@ -10,7 +10,7 @@ use rankwise::metrics::Judged;
 use rankwise::model::Model;
 use serde::Serialize;
 
-use super::report::{self, ModelReport};
+use super::describe::{self, Description};
 use super::{check_apart, check_writable, tables};
 use crate::args::{Common, TrainArgs};
 use crate::exit::{Failure, Run};
@@ -45,7 +45,7 @@ pub(super) fn run(args: &TrainArgs, common: &Common, output: &Output) -> Run<()>
     output.summary(
         || TrainJson {
             model: plan.output.display().to_string(),
-            report: ModelReport::new(&fit.model),
+            description: Description::new(&fit.model),
             error: errors.model,
             majority_error: errors.majority,
             seconds: Seconds { load: load_seconds, train: fit.seconds },
@@ -55,7 +55,7 @@ pub(super) fn run(args: &TrainArgs, common: &Common, output: &Output) -> Run<()>
         },
         || {
             let mut facts = Facts::default();
-            report::add_facts(&mut facts, &fit.model);
+            describe::add_facts(&mut facts, &fit.model);
             facts.add("error", errors.text());
             let threads = count(fit.threads, "thread");
             facts.add("time", format!("{load_seconds:.2} s reading, {:.2} s training, {threads}", fit.seconds));
@@ -70,7 +70,7 @@ fn fit(plan: &TrainPlan, data: &Comparisons, output: &Output) -> Run<Fit> {
     output.note(|| "training".into());
     let fit = {
         let bar = TrainingBar::new(output.shows_progress());
-        plan.estimator.fit(data, &bar)
+        plan.estimator.fit_watched(data, &bar)
     };
     drop(shield);
     // Whatever a stopped solver left behind is not what was asked for.
@@ -117,7 +117,7 @@ impl Errors {
 struct TrainJson<'a> {
     model: String,
     #[serde(flatten)]
-    report: ModelReport<'a>,
+    description: Description<'a>,
     error: Option<f64>,
     majority_error: Option<f64>,
     seconds: Seconds,

@@ -112,7 +112,7 @@ impl CompareSvm {
         self.machine().fit(data, watch)
     }
 
-    fn machine(&self) -> PairMachine {
+    pub(super) fn machine(&self) -> PairMachine {
         PairMachine {
             method: Method::Compare,
             c: self.c,

@@ -2,10 +2,12 @@
 
 mod common;
 mod compare;
+mod pair_estimator;
 mod pair_solution;
 mod pairs;
 mod rank;
 
 pub use common::{Effort, Fit};
 pub use compare::CompareSvm;
+pub use pair_estimator::PairEstimator;
 pub use rank::{CompareRank, Variant};

@@ -85,7 +85,7 @@ impl CompareRank {
         self.machine().fit(data, watch)
     }
 
-    fn machine(&self) -> PairMachine {
+    pub(super) fn machine(&self) -> PairMachine {
         PairMachine {
             method: match self.variant {
                 Variant::Rank => Method::Rank,

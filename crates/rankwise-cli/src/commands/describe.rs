@@ -10,7 +10,7 @@ use crate::text::{Facts, count, number, percent, rounded};
 
 /// The JSON keys that describe a model.
 #[derive(Debug, Serialize)]
-pub(super) struct ModelReport<'a> {
+pub(super) struct Description<'a> {
     method: Method,
     loss: Loss,
     kernel: &'static str,
@@ -50,7 +50,7 @@ pub(super) struct ModelReport<'a> {
     tie_share: TieShare,
 }
 
-impl<'a> ModelReport<'a> {
+impl<'a> Description<'a> {
     /// Describes a model.
     pub(super) fn new(model: &'a Model) -> Self {
         let training = &model.training;
@@ -60,7 +60,7 @@ impl<'a> ModelReport<'a> {
             KernelFunction::Sigmoid { gamma, coef0 } => (Some(gamma), None, Some(coef0)),
             _ => (None, None, None),
         };
-        ModelReport {
+        Description {
             method: training.method,
             loss: training.loss,
             kernel: training.kernel.name(),

@@ -1,0 +1,100 @@
+//! Any method that learns from judged pairs, where the choice is made at run time.
+
+use super::common::{Effort, Fit};
+use super::compare::CompareSvm;
+use super::pairs::PairMachine;
+use super::rank::{CompareRank, Variant};
+use crate::data::Comparisons;
+use crate::error::Result;
+use crate::kernel::Kernel;
+use crate::loss::Loss;
+use crate::model::Method;
+use crate::progress::{Unwatched, Watch};
+
+/// A method that learns from judged pairs, with its parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PairEstimator {
+    /// The comparison machine.
+    Compare(CompareSvm),
+    /// Ranking SVM on pairs.
+    Rank(CompareRank),
+}
+
+impl From<CompareSvm> for PairEstimator {
+    fn from(svm: CompareSvm) -> Self {
+        PairEstimator::Compare(svm)
+    }
+}
+
+impl From<CompareRank> for PairEstimator {
+    fn from(svm: CompareRank) -> Self {
+        PairEstimator::Rank(svm)
+    }
+}
+
+impl PairEstimator {
+    /// A method with its default parameters; methods that do not learn from pairs are an error.
+    pub fn new(method: Method) -> Result<Self> {
+        match method {
+            Method::Compare => Ok(CompareSvm::new().into()),
+            Method::Rank => Ok(CompareRank::new(Variant::Rank).into()),
+            Method::Rank2 => Ok(CompareRank::new(Variant::Rank2).into()),
+        }
+    }
+
+    /// C, kernel and loss: what all methods have and a grid may run over.
+    pub fn shape(&self) -> (f64, Kernel, Loss) {
+        match self {
+            PairEstimator::Compare(svm) => (svm.c, svm.kernel, svm.loss),
+            PairEstimator::Rank(svm) => (svm.c, svm.kernel, svm.loss),
+        }
+    }
+
+    /// The same method with another C, kernel and loss.
+    #[must_use]
+    pub fn shaped(mut self, c: f64, kernel: Kernel, loss: Loss) -> Self {
+        match &mut self {
+            PairEstimator::Compare(svm) => (svm.c, svm.kernel, svm.loss) = (c, kernel, loss),
+            PairEstimator::Rank(svm) => (svm.c, svm.kernel, svm.loss) = (c, kernel, loss),
+        }
+        self
+    }
+
+    /// How much work a fit may do.
+    pub fn effort(&self) -> &Effort {
+        match self {
+            PairEstimator::Compare(svm) => &svm.effort,
+            PairEstimator::Rank(svm) => &svm.effort,
+        }
+    }
+
+    /// How much work a fit may do, to be changed.
+    pub fn effort_mut(&mut self) -> &mut Effort {
+        match self {
+            PairEstimator::Compare(svm) => &mut svm.effort,
+            PairEstimator::Rank(svm) => &mut svm.effort,
+        }
+    }
+
+    /// Whether the parameters are within their ranges; fitting asks too.
+    pub fn check(&self) -> Result<()> {
+        self.machine().check()
+    }
+
+    /// Fits a model.
+    pub fn fit(&self, data: &Comparisons) -> Result<Fit> {
+        self.fit_watched(data, &Unwatched)
+    }
+
+    /// Fits a model while `watch` looks on, and perhaps stops it.
+    pub fn fit_watched(&self, data: &Comparisons, watch: &dyn Watch) -> Result<Fit> {
+        self.machine().fit(data, watch)
+    }
+
+    fn machine(&self) -> PairMachine {
+        match self {
+            PairEstimator::Compare(svm) => svm.machine(),
+            PairEstimator::Rank(svm) => svm.machine(),
+        }
+    }
+}
