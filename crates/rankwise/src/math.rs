@@ -162,6 +162,37 @@ macro_rules! wide {
 }
 pub(crate) use wide;
 
+/// Sums that advance together.
+const WIDTH: usize = 16;
+
+wide! {
+    /// Σ a·b
+    pub(crate) fn dot<T>(a: &[T], b: &[T]) -> T {
+        let mut sums = [T::ZERO; WIDTH];
+        let (wide_a, rest_a) = a.as_chunks::<WIDTH>();
+        let (wide_b, rest_b) = b.as_chunks::<WIDTH>();
+        for (a, b) in wide_a.iter().zip(wide_b) {
+            for lane in 0..WIDTH {
+                sums[lane] = a[lane].times_plus::<FMA>(b[lane], sums[lane]);
+            }
+        }
+        let mut sum = rest_a.iter().zip(rest_b).fold(T::ZERO, |sum, (&a, &b)| a.times_plus::<FMA>(b, sum));
+        for lane in sums {
+            sum = sum.plus(lane);
+        }
+        sum
+    }
+}
+
+wide! {
+    /// x += factor·row
+    pub(crate) fn add_multiple<T>(x: &mut [T], factor: T, row: &[T]) {
+        for (x, &value) in x.iter_mut().zip(row) {
+            *x = factor.times_plus::<FMA>(value, *x);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Real;

@@ -1,9 +1,11 @@
 //! What all estimators share: limits on the work, and the result.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::model::Model;
+use crate::progress::Watch;
+use crate::solver::Limits;
 
 /// How much work a fit may do, and with what.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,6 +43,17 @@ impl Effort {
             return Err(Error::parameter("threads", self.threads, "at most 4096"));
         }
         Ok(())
+    }
+
+    /// The same for a solver that started then.
+    pub(super) fn limits<'a>(&self, started: Instant, watch: &'a dyn Watch) -> Limits<'a> {
+        Limits {
+            tol: self.tol,
+            max_iter: self.max_iter.unwrap_or(u64::MAX),
+            // A time beyond what the clock can name is no limit.
+            deadline: self.time_limit.and_then(|limit| started.checked_add(limit)),
+            watch,
+        }
     }
 
     /// Runs `work` with the asked number of threads, and tells it how many there are.

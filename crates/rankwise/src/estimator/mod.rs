@@ -6,8 +6,10 @@ mod pair_estimator;
 mod pair_solution;
 mod pairs;
 mod rank;
+mod trials;
 
 pub use common::{Effort, Fit};
 pub use compare::CompareSvm;
 pub use pair_estimator::PairEstimator;
 pub use rank::{CompareRank, Variant};
+pub(crate) use trials::Trials;

@@ -91,7 +91,7 @@ impl PairEstimator {
         self.machine().fit(data, watch)
     }
 
-    fn machine(&self) -> PairMachine {
+    pub(super) fn machine(&self) -> PairMachine {
         match self {
             PairEstimator::Compare(svm) => svm.machine(),
             PairEstimator::Rank(svm) => svm.machine(),

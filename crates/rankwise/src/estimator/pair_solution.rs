@@ -2,28 +2,28 @@
 
 use rayon::prelude::*;
 
-use crate::data::{Comparisons, cross_fit_folds};
+use crate::data::{Comparisons, Outcome, cross_fit_folds};
 use crate::error::{Error, Result};
 use crate::kernel::KernelFunction;
 use crate::loss::Loss;
 use crate::model::ScoreFunction;
-use crate::problem::{LinearPrimal, MirroredQp, PairProblem, PairRows, Task};
+use crate::problem::{Exact, LinearPrimal, MirroredQp, PairProblem, PairRows, SmoothPairs, Task};
 use crate::progress::Stop;
 use crate::solver::smo::{self, Ending, State};
-use crate::solver::{Limits, newton};
+use crate::solver::{Limits, newton, pair_newton};
 
 /// Folds that kernel machines re-fit their threshold on.
 const FOLDS: usize = 5;
 
 /// A problem with all its numbers known.
 #[derive(Clone, Copy)]
-pub(super) struct Instance<'a> {
+pub(super) struct Instance<'e, 'a> {
     pub(super) task: Task,
     pub(super) loss: Loss,
-    pub(super) kernel: KernelFunction,
-    /// Pairs with a weight above 0; features are scaled.
+    pub(super) exact: &'e Exact<'e>,
+    /// Features are scaled.
     pub(super) data: &'a Comparisons,
-    /// C·c of every pair.
+    /// C·c of every pair; 0 for those that are not to be learnt from.
     pub(super) costs: &'a [f64],
     pub(super) limits: Limits<'a>,
     /// Memory for kernel rows.
@@ -31,8 +31,8 @@ pub(super) struct Instance<'a> {
 }
 
 /// Its solution.
-pub(super) struct Solution {
-    problem: PairProblem,
+pub(super) struct Solution<'a> {
+    problem: PairProblem<'a>,
     state: State,
     pub(super) objective: f64,
     pub(super) gap: f64,
@@ -47,7 +47,7 @@ pub(super) struct Solution {
     pub(super) is_constant: bool,
 }
 
-impl Solution {
+impl Solution<'_> {
     pub(super) fn iterations(&self) -> u64 {
         self.state.iterations
     }
@@ -57,35 +57,68 @@ impl Solution {
         self.problem.n_support_pairs(&self.state.duals)
     }
 
+    /// Margins of the data's pairs, each as if it had not been there, where one factorisation tells.
+    fn left_out_margins(&self) -> Option<Vec<f64>> {
+        let (problem, duals) = (&self.problem, &self.state.duals);
+        problem.is_smooth_and_small().then(|| {
+            let margins = problem.margins(&problem.coefficients(duals));
+            let without = pair_newton::leave_one_out(problem, &problem.at(&margins, 1.0), &margins);
+            problem.data_margins(&without, duals)
+        })
+    }
+
     /// r = u/unit as a function of items.
-    pub(super) fn score_function(&self, instance: &Instance<'_>, unit: f64) -> ScoreFunction {
-        let items = &instance.data.set.items.features;
-        if instance.kernel == KernelFunction::Linear {
-            let mut weights = self.problem.feature_weights(items, &self.state.duals);
+    pub(super) fn score_function(&self, instance: &Instance<'_, '_>, unit: f64) -> ScoreFunction {
+        if instance.exact.kernel() == KernelFunction::Linear {
+            let mut weights = self.problem.feature_weights(&self.state.duals);
             weights.iter_mut().for_each(|w| *w /= unit);
             return ScoreFunction::Linear { weights };
         }
         let terms = self.problem.item_coefficients(&self.state.duals);
         let rows: Vec<usize> = terms.iter().map(|t| t.0 as usize).collect();
         let coefficients = terms.iter().map(|t| t.1 / unit).collect();
-        ScoreFunction::Kernel { kernel: instance.kernel, support: items.select_rows(&rows), coefficients }
+        let support = instance.exact.items().select_rows(&rows);
+        ScoreFunction::Kernel { kernel: instance.exact.kernel(), support, coefficients }
     }
 }
 
-impl Instance<'_> {
-    /// Solves the problem.
-    pub(super) fn solve(&self) -> Result<Solution> {
-        let Instance { task, kernel, data, .. } = *self;
-        let items = &data.set.items.features;
-        let problem = PairProblem::new(task, self.loss, kernel, items, data, |k| self.costs[k])?;
-        let mut state = State::start(&problem);
-        if data.n_ties() == data.n_pairs() {
+impl<'e> Instance<'e, '_> {
+    fn is_learnt(&self, pair: usize) -> bool {
+        self.costs[pair] > 0.0
+    }
+
+    /// How many of the pairs to learn from are ties.
+    pub(super) fn n_ties(&self) -> usize {
+        (0..self.costs.len()).filter(|&k| self.is_learnt(k) && self.data.outcomes[k] == Outcome::Tie).count()
+    }
+
+    /// How many pairs there are to learn from.
+    pub(super) fn n_pairs(&self) -> usize {
+        self.costs.iter().filter(|cost| **cost > 0.0).count()
+    }
+
+    /// Solves the problem, from the solution of another one on the same pairs if there is one; the factor is what its
+    /// costs grew by.
+    pub(super) fn solve(&self, start: Option<(&Solution<'_>, f64)>) -> Result<Solution<'e>> {
+        let Instance { task, exact, data, .. } = *self;
+        let kernel = exact.kernel();
+        let problem = PairProblem::new(task, self.loss, exact, data, |k| self.costs[k]);
+        let mut state = match start {
+            Some((solution, factor)) => {
+                // Bounded variables tend to grow with their bounds, others with what is still missing.
+                let factor = if self.loss == Loss::Hinge { factor } else { 1.0 };
+                State::resume(&problem, problem.duals_from(&solution.problem, &solution.state.duals, factor))
+            }
+            None => State::start(&problem),
+        };
+        if self.n_ties() == self.n_pairs() {
             return Ok(only_ties(task, problem, state, data.n_pairs()));
         }
-        let ending = match self.solve_in_weights(&problem, &mut state) {
-            Some(ending) => ending,
-            None => self.solve_in_duals(&problem, &mut state)?,
-        };
+        let ending =
+            match self.solve_in_weights(&problem, &mut state).or_else(|| self.solve_in_pairs(&problem, &mut state)) {
+                Some(ending) => ending,
+                None => self.solve_in_duals(&problem, &mut state)?,
+            };
         let certificate = ending.certificate;
         if ending.stop == Stop::Stalled && certificate.dual > 1.000_001 * problem.objective_at_zero() {
             return Err(Error::Numeric {
@@ -106,7 +139,7 @@ impl Instance<'_> {
             objective: certificate.primal,
             gap: certificate.gap(),
             stop: ending.stop,
-            margins: problem.data_margins(data, &certificate.margins, &state.duals),
+            margins: problem.data_margins(&certificate.margins, &state.duals),
             beta: matches!(task, Task::Compare { .. }).then_some(certificate.beta),
             collapsed: ending.collapsed,
             is_constant: false,
@@ -131,10 +164,33 @@ impl Instance<'_> {
 
     /// Newton's method on the weights, for linear machines with a smooth loss. `None` where it does not apply or its
     /// certificate does not meet the tolerance: the dual search then goes on from its point.
-    fn solve_in_weights(&self, problem: &PairProblem, state: &mut State) -> Option<Ending> {
-        let primal = LinearPrimal::new(problem, self.kernel, self.loss, &self.data.set.items.features)?;
+    fn solve_in_weights(&self, problem: &PairProblem<'_>, state: &mut State) -> Option<Ending> {
+        let primal = LinearPrimal::new(problem, self.exact.kernel(), self.loss, self.exact.items())?;
         let (point, steps, limit) = newton::minimise(&primal, self.limits);
-        (state.duals, state.iterations) = (point.duals, steps);
+        self.certified(problem, state, point.losses.duals, steps, limit)
+    }
+
+    /// Newton's method on the coefficients of pairs, where their matrix is at hand and the loss is smooth; otherwise as
+    /// above.
+    fn solve_in_pairs(&self, problem: &PairProblem<'_>, state: &mut State) -> Option<Ending> {
+        if !problem.is_smooth_and_small() {
+            return None;
+        }
+        let start = problem.coefficients(&state.duals);
+        let (point, steps, limit) = pair_newton::minimise(problem, start, self.limits);
+        self.certified(problem, state, point.duals, steps, limit)
+    }
+
+    /// The end of a search that found these dual variables, if its certificate meets the tolerance or a limit stopped it.
+    fn certified(
+        &self,
+        problem: &PairProblem<'_>,
+        state: &mut State,
+        duals: Vec<[f64; 2]>,
+        steps: u64,
+        limit: Option<Stop>,
+    ) -> Option<Ending> {
+        (state.duals, state.iterations) = (duals, steps);
         state.settle_anchor(problem);
         let certificate = problem.certify(&state.duals, state.anchor);
         let is_met = certificate.gap().abs() <= self.limits.tol;
@@ -144,25 +200,34 @@ impl Instance<'_> {
 
     /// Sequential minimal optimisation: f32 rows are half the memory and twice the speed; what they cannot solve or hold,
     /// f64 rows finish.
-    fn solve_in_duals(&self, problem: &PairProblem, state: &mut State) -> Result<Ending> {
-        let items = &self.data.set.items.features;
-        let (sides, diagonal) = (problem.sides(), problem.diagonal());
-        if let Ok(mut rows) = PairRows::<f32>::new(self.kernel, items, sides, diagonal, self.cache_bytes) {
+    fn solve_in_duals(&self, problem: &PairProblem<'_>, state: &mut State) -> Result<Ending> {
+        if let Ok(mut rows) = PairRows::<f32>::new(problem, self.cache_bytes) {
             let ending = smo::solve(problem, &mut rows, state, self.limits);
             if ending.stop != Stop::Stalled {
                 return Ok(ending);
             }
         }
-        let (sides, diagonal) = (problem.sides(), problem.diagonal());
-        let mut rows = PairRows::<f64>::new(self.kernel, items, sides, diagonal, self.cache_bytes)?;
+        let mut rows = PairRows::<f64>::new(problem, self.cache_bytes)?;
         Ok(smo::solve(problem, &mut rows, state, self.limits))
     }
 
     /// Margins of every pair by machines that have not seen it, in units of u, and which limit stopped one of them if
     /// any did. Training margins of a kernel machine are too good to choose a threshold by.
-    pub(super) fn cross_fitted_margins(&self, seed: u64) -> Result<(Stop, Vec<f64>)> {
-        let folds = cross_fit_folds(self.data, FOLDS, seed);
-        let parts: Result<Vec<_>> = (0..FOLDS).into_par_iter().map(|fold| self.margins_of_fold(&folds, fold)).collect();
+    pub(super) fn cross_fitted_margins(&self, solution: &Solution<'_>, seed: u64) -> Result<(Stop, Vec<f64>)> {
+        if self.data.groups.is_none()
+            && let Some(margins) = solution.left_out_margins()
+        {
+            return Ok((Stop::Converged, margins));
+        }
+        let learnt: Vec<usize> = (0..self.costs.len()).filter(|&k| self.is_learnt(k)).collect();
+        let folds = cross_fit_folds(&self.data.select(&learnt), FOLDS, seed);
+        let parts: Result<Vec<_>> = (0..FOLDS)
+            .into_par_iter()
+            .map(|fold| {
+                let held = learnt.iter().zip(&folds).filter(|(_, of)| **of as usize == fold).map(|(&k, _)| k);
+                self.margins_of(held.collect(), solution)
+            })
+            .collect();
         let mut margins = vec![0.0; self.data.n_pairs()];
         let mut limited = Stop::Converged;
         for (stop, part) in parts? {
@@ -174,36 +239,32 @@ impl Instance<'_> {
         Ok((limited, margins))
     }
 
-    /// Margins of the pairs in a fold by a machine that has seen the others.
-    fn margins_of_fold(&self, folds: &[u32], fold: usize) -> Result<(Stop, Vec<(usize, f64)>)> {
-        let (held, seen): (Vec<usize>, Vec<usize>) = (0..folds.len()).partition(|&k| folds[k] as usize == fold);
-        if held.is_empty() || seen.is_empty() {
+    /// Margins of pairs by a machine that has seen the others.
+    fn margins_of(&self, held: Vec<usize>, solution: &Solution<'_>) -> Result<(Stop, Vec<(usize, f64)>)> {
+        let mut costs = self.costs.to_vec();
+        held.iter().for_each(|&k| costs[k] = 0.0);
+        let (all, part): (f64, f64) = (self.costs.iter().sum(), costs.iter().sum());
+        if held.is_empty() || part == 0.0 {
             return Ok((Stop::Converged, held.into_iter().map(|k| (k, 0.0)).collect()));
         }
         // The same total weight, so that u has the same scale.
-        let (all, part): (f64, f64) = (self.costs.iter().sum(), seen.iter().map(|&k| self.costs[k]).sum());
-        let costs: Vec<f64> = seen.iter().map(|&k| self.costs[k] * all / part).collect();
-        let data = &self.data.select(&seen);
-        let instance = Instance {
-            task: if data.n_ties() == 0 { Task::Rank } else { self.task },
-            data,
+        let factor = all / part;
+        costs.iter_mut().for_each(|cost| *cost *= factor);
+        let mut instance = Instance {
             costs: &costs,
             cache_bytes: self.cache_bytes / rayon::current_num_threads().min(FOLDS),
             ..*self
         };
-        let solution = instance.solve()?;
-        let held_set = self.data.set.select(&held);
-        let scores = solution.score_function(&instance, 1.0).scores(&held_set.items.features)?;
-        let margin = |at: usize| {
-            let pair = held_set.pairs[at];
-            scores[pair.right as usize] - scores[pair.left as usize]
-        };
-        Ok((solution.stop, held.iter().enumerate().map(|(at, &k)| (k, margin(at))).collect()))
+        if instance.n_ties() == 0 {
+            instance.task = Task::Rank;
+        }
+        let solution = instance.solve(Some((solution, factor)))?;
+        Ok((solution.stop, held.into_iter().map(|k| (k, solution.margins[k])).collect()))
     }
 }
 
 /// Nothing but ties: u = 0 and any β ≤ −1 cost nothing (`rank2` still pays for what it cannot order).
-fn only_ties(task: Task, problem: PairProblem, mut state: State, n_pairs: usize) -> Solution {
+fn only_ties(task: Task, problem: PairProblem<'_>, mut state: State, n_pairs: usize) -> Solution<'_> {
     let objective = if task == Task::Rank2 { problem.constant_answer().objective } else { 0.0 };
     state.duals.fill([0.0; 2]);
     Solution {

@@ -7,13 +7,12 @@ use super::common::{Effort, Fit};
 use super::pair_solution::{Instance, Solution};
 use crate::data::{Comparisons, Outcome, Scale, Scaler, largest_scale_ratio};
 use crate::error::{Error, Place, Result};
-use crate::kernel::{Kernel, KernelFunction};
+use crate::kernel::{ItemRows, Kernel, KernelFunction};
 use crate::loss::Loss;
 use crate::model::{Balance, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieRegion, TieShare, Training};
-use crate::problem::Task;
 use crate::problem::threshold::best_threshold;
+use crate::problem::{Exact, Task};
 use crate::progress::{Stop, Watch};
-use crate::solver::Limits;
 
 /// Everything the three methods can be asked for.
 #[derive(Debug, Clone)]
@@ -83,39 +82,20 @@ impl PairMachine {
         if let Some(scaler) = &scaler {
             data.set.items.features = scaler.apply(features)?;
         }
+        let kernel = self.kernel.resolve(&data.set.items.features)?;
+        let exact = Exact::new(kernel, &data, data.n_pairs(), &ItemRows::none())?;
         let instance = Instance {
-            task: self.task(&data, &mut warnings),
+            task: self.task(data.n_ties()),
             loss: self.loss,
-            kernel: self.kernel.resolve(&data.set.items.features)?,
+            exact: &exact,
             data: &data,
-            costs: &self.costs(&data),
-            limits: Limits {
-                tol: self.effort.tol,
-                max_iter: self.effort.max_iter.unwrap_or(u64::MAX),
-                // A time beyond what the clock can name is no limit.
-                deadline: self.effort.time_limit.and_then(|limit| started.checked_add(limit)),
-                watch,
-            },
+            costs: &self.costs(&data, |_| true),
+            limits: self.effort.limits(started, watch),
             cache_bytes: self.effort.cache_mb << 20,
         };
-        let solution = instance.solve()?;
-
-        // β < 0: scores are −u/β, so that the machine's own threshold is 1.
-        let largest = solution.margins.iter().fold(0.0, |m: f64, z| m.max(z.abs()));
-        let beta = solution.beta.map(|b| if b.abs() < 1e-8 * largest { 0.0 } else { b });
-        let unit = beta.filter(|&b| b < 0.0).map_or(1.0, |b| -b);
-        let no_tie_region = self.method == Method::Compare && beta.is_none_or(|b| b >= 0.0);
-        let mut stop = solution.stop;
-        let threshold = match self.threshold {
-            ThresholdRule::Refit => {
-                let (threshold, limit) = self.refitted_threshold(&instance, &solution)?;
-                stop = limit.unwrap_or(stop);
-                threshold / unit
-            }
-            ThresholdRule::Model if no_tie_region => 0.0,
-            ThresholdRule::Model => 1.0,
-        };
-        self.warn(&instance, &solution, stop, no_tie_region, &mut warnings);
+        let answer = self.answer(&instance, None, true)?;
+        self.warn(&instance, &answer, &mut warnings);
+        let Answer { solution, beta, unit, no_tie_region, threshold, stop } = answer;
         let scorer = Scorer {
             n_features: data.set.items.features.n_cols(),
             feature_names: data.set.items.feature_names.clone(),
@@ -123,32 +103,63 @@ impl PairMachine {
             scaler,
             function: solution.score_function(&instance, unit),
         };
-        let mut training = self.record(&instance, &solution, &scorer, unit * threshold, warnings);
+        let mut training = self.record(&instance, &solution, &scorer, threshold, warnings);
         training.stop = stop;
-        Ok(Model { scorer, threshold, beta, no_tie_region, training })
+        Ok(Model { scorer, threshold: threshold / unit, beta, no_tie_region, training })
+    }
+
+    /// Solves, from another answer on the same pairs (with the factor by which costs grew) if there is one, and finds the
+    /// threshold if it is wanted.
+    pub(super) fn answer<'a>(
+        &self,
+        instance: &Instance<'a, '_>,
+        start: Option<(&Answer<'_>, f64)>,
+        with_threshold: bool,
+    ) -> Result<Answer<'a>> {
+        let solution = instance.solve(start.map(|(answer, factor)| (&answer.solution, factor)))?;
+        // β < 0: scores are −u/β, so that the machine's own threshold is 1.
+        let largest = solution.margins.iter().fold(0.0, |m: f64, z| m.max(z.abs()));
+        let beta = solution.beta.map(|b| if b.abs() < 1e-8 * largest { 0.0 } else { b });
+        let unit = beta.filter(|&b| b < 0.0).map_or(1.0, |b| -b);
+        let no_tie_region = self.method == Method::Compare && beta.is_none_or(|b| b >= 0.0);
+        let mut stop = solution.stop;
+        let threshold = match self.threshold {
+            _ if !with_threshold => 0.0,
+            ThresholdRule::Refit => {
+                let (threshold, limit) = self.refitted_threshold(instance, &solution)?;
+                stop = limit.unwrap_or(stop);
+                threshold
+            }
+            ThresholdRule::Model if no_tie_region => 0.0,
+            ThresholdRule::Model => unit,
+        };
+        Ok(Answer { solution, beta, unit, no_tie_region, threshold, stop })
     }
 
     /// The threshold with the least error, in units of u: on margins of machines that have not seen the pair where
     /// training margins would flatter; and the limit that stopped such a machine, if one did.
-    fn refitted_threshold(&self, instance: &Instance<'_>, solution: &Solution) -> Result<(f64, Option<Stop>)> {
+    fn refitted_threshold(&self, instance: &Instance<'_, '_>, solution: &Solution<'_>) -> Result<(f64, Option<Stop>)> {
         let data = instance.data;
-        let flatters = self.method == Method::Compare && instance.kernel != KernelFunction::Linear;
-        let is_sound = solution.stop == Stop::Converged && !solution.is_constant && data.n_ties() > 0;
+        let flatters = self.method == Method::Compare && instance.exact.kernel() != KernelFunction::Linear;
+        let is_sound = solution.stop == Stop::Converged && !solution.is_constant && instance.n_ties() > 0;
         let (limit, held_out) = if flatters && is_sound {
-            let (stop, margins) = instance.cross_fitted_margins(self.effort.seed)?;
+            let (stop, margins) = instance.cross_fitted_margins(solution, self.effort.seed)?;
             (Some(stop).filter(|&stop| stop != Stop::Converged), Some(margins))
         } else {
             (None, None)
         };
         let margins = held_out.as_ref().unwrap_or(&solution.margins);
-        Ok((best_threshold(&data.outcomes, margins, |k| data.weight(k)), limit))
+        let learnt: Vec<usize> = (0..data.n_pairs()).filter(|&k| instance.costs[k] > 0.0).collect();
+        let outcomes: Vec<Outcome> = learnt.iter().map(|&k| data.outcomes[k]).collect();
+        let margins: Vec<f64> = learnt.iter().map(|&k| margins[k]).collect();
+        Ok((best_threshold(&outcomes, &margins, |at| data.weight(learnt[at])), limit))
     }
 
     /// What is to be known of the run; `threshold` in units of u.
     fn record(
         &self,
-        instance: &Instance<'_>,
-        solution: &Solution,
+        instance: &Instance<'_, '_>,
+        solution: &Solution<'_>,
         scorer: &Scorer,
         threshold: f64,
         warnings: Vec<String>,
@@ -160,7 +171,7 @@ impl PairMachine {
             // + 0: an empty sum is −0
             (0..data.n_pairs()).filter(|&k| is_tie(k)).map(weight).sum::<f64>() / all + 0.0
         };
-        let certificate = if instance.kernel.is_positive_definite() {
+        let certificate = if instance.exact.kernel().is_positive_definite() {
             "relative duality gap, in f64 from the dual variables"
         } else {
             "relative duality gap, in f64 from the dual variables; no bound, since the kernel is not positive definite"
@@ -168,7 +179,7 @@ impl PairMachine {
         Training {
             method: self.method,
             loss: self.loss,
-            kernel: instance.kernel,
+            kernel: instance.exact.kernel(),
             c: self.c,
             tol: self.effort.tol,
             seed: self.effort.seed,
@@ -201,22 +212,25 @@ impl PairMachine {
         }
     }
 
-    /// What the user should know of the solution.
-    fn warn(
-        &self,
-        instance: &Instance<'_>,
-        solution: &Solution,
-        stop: Stop,
-        no_tie_region: bool,
-        warnings: &mut Vec<String>,
-    ) {
+    /// What the user should know of the answer.
+    fn warn(&self, instance: &Instance<'_, '_>, answer: &Answer<'_>, warnings: &mut Vec<String>) {
+        let Answer { solution, stop, no_tie_region, .. } = answer;
+        let n_ties = instance.n_ties();
+        if n_ties == instance.n_pairs() {
+            warnings.push("all pairs are ties: every score is 0 and every pair a tie".into());
+        }
+        if self.method == Method::Compare && n_ties == 0 {
+            warnings.push(
+                "no pair is a tie: trained as `rank` with the same loss; nothing but equal scores will be a tie".into(),
+            );
+        }
         if solution.collapsed {
             warnings.push(
                 "the hinge collapsed: on these data the constant answer (all scores equal) is its optimum for every \
                  C; use --loss squared-hinge"
                     .into(),
             );
-        } else if no_tie_region && instance.data.n_ties() > 0 && self.threshold == ThresholdRule::Model {
+        } else if *no_tie_region && n_ties > 0 && self.threshold == ThresholdRule::Model {
             warnings.push(
                 "the machine found no region of ties (β ≥ 0) and will call nothing a tie but equal scores; \
                  --threshold refit or --tie-region always gives one"
@@ -228,7 +242,7 @@ impl PairMachine {
             Stop::MaxIter => "the allowed number of iterations was used up",
             Stop::TimeLimit => "the allowed time was used up",
             Stop::Interrupted => "training was interrupted",
-            Stop::Stalled if !instance.kernel.is_positive_definite() => {
+            Stop::Stalled if !instance.exact.kernel().is_positive_definite() => {
                 "no further progress is possible: the kernel is not positive definite on these data"
             }
             Stop::Stalled => "no further progress is possible in floating point",
@@ -245,35 +259,38 @@ impl PairMachine {
         });
     }
 
-    /// Which problem to solve; data without ties or with nothing else have answers of their own.
-    fn task(&self, data: &Comparisons, warnings: &mut Vec<String>) -> Task {
-        let n_ties = data.n_ties();
-        if n_ties == data.n_pairs() {
-            warnings.push("all pairs are ties: every score is 0 and every pair a tie".into());
-        }
+    /// Which problem to solve; data without ties have an answer of their own.
+    pub(super) fn task(&self, n_ties: usize) -> Task {
         match self.method {
-            Method::Compare if n_ties == 0 => {
-                warnings.push(
-                    "no pair is a tie: trained as `rank` with the same loss; nothing but equal scores will be a tie"
-                        .into(),
-                );
-                Task::Rank
-            }
+            Method::Compare if n_ties == 0 => Task::Rank,
             Method::Compare => Task::Compare { capped: self.tie_region == TieRegion::Always },
             Method::Rank => Task::Rank,
             Method::Rank2 => Task::Rank2,
         }
     }
 
-    /// C·c of every pair.
-    fn costs(&self, data: &Comparisons) -> Vec<f64> {
+    /// C·c of every pair; 0 for those that are not to be learnt from.
+    pub(super) fn costs(&self, data: &Comparisons, is_learnt: impl Fn(usize) -> bool) -> Vec<f64> {
         let is_tie = |k: usize| data.outcomes[k] == Outcome::Tie;
-        let sum = |ties: bool| (0..data.n_pairs()).filter(|&k| is_tie(k) == ties).map(|k| data.weight(k)).sum::<f64>();
+        let weight = |k: usize| if is_learnt(k) { data.weight(k) } else { 0.0 };
+        let sum = |ties: bool| (0..data.n_pairs()).filter(|&k| is_tie(k) == ties).map(weight).sum::<f64>();
         let balance = match self.balance {
             Balance::Outcomes if sum(true) > 0.0 && sum(false) > 0.0 => sum(false) / (2.0 * sum(true)),
             _ => 1.0,
         };
         let factor = |k: usize| if is_tie(k) { self.tie_weight * balance } else { 1.0 };
-        (0..data.n_pairs()).map(|k| self.c * factor(k) * data.weight(k)).collect()
+        (0..data.n_pairs()).map(|k| self.c * factor(k) * weight(k)).collect()
     }
+}
+
+/// A solution with what follows from it.
+pub(super) struct Answer<'a> {
+    pub(super) solution: Solution<'a>,
+    pub(super) beta: Option<f64>,
+    /// What margins are divided by.
+    pub(super) unit: f64,
+    pub(super) no_tie_region: bool,
+    /// In units of u.
+    pub(super) threshold: f64,
+    pub(super) stop: Stop,
 }

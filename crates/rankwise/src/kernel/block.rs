@@ -182,6 +182,16 @@ wide! {
 }
 
 wide! {
+    /// Kernel values from products with the first items; all have a multiple of LANES numbers.
+    pub(super) fn values_of_products<T>(kernel: &KernelFunction, products: &[T], norm: T, norms: &[T], out: &mut [T]) {
+        let all = out.as_chunks_mut::<LANES>().0.iter_mut().zip(products.as_chunks::<LANES>().0);
+        for ((out, products), norms) in all.zip(norms.as_chunks::<LANES>().0) {
+            *out = finish::<T, FMA>(kernel, *products, norm, norms);
+        }
+    }
+}
+
+wide! {
     /// out[k] = D[right[k]] − D[left[k]]
     pub(crate) fn gather_differences<T>(differences: &[T], left: &[u32], right: &[u32], out: &mut [T]) {
         for ((out, &l), &r) in out.iter_mut().zip(left).zip(right) {
@@ -299,7 +309,7 @@ impl<T: Real> ItemBlocks<T> {
         }
     }
 
-    /// One kernel row against all items; `out` has one number per item, rounded up to [`LANES`].
+    /// One kernel row against the first items; `out` has one number for each, rounded up to [`LANES`].
     pub(crate) fn row(&self, item: usize, out: &mut [T]) {
         match &self.store {
             Store::Dense(packed) => {
@@ -313,7 +323,8 @@ impl<T: Real> ItemBlocks<T> {
             Store::Sparse { features, norms } => {
                 let mut dense = vec![0.0; features.n_cols()];
                 features.copy_row(item, &mut dense);
-                out[..self.n].par_iter_mut().enumerate().with_min_len(1024).for_each(|(b, out)| {
+                let n = self.n.min(out.len());
+                out[..n].par_iter_mut().enumerate().with_min_len(1024).for_each(|(b, out)| {
                     *out = T::from_f64(of_dot(&self.kernel, features.dot_row(b, &dense), norms[item] + norms[b]));
                 });
             }

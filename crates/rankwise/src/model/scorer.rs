@@ -1,6 +1,7 @@
 //! Ranking functions r(x): linear, or a kernel expansion over support items. Scores are f64, and the score of a row
 //! does not depend on the rows around it.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use crate::data::{Features, Items, Scaler};
@@ -64,11 +65,8 @@ pub struct Scorer {
 impl Scorer {
     /// One score per item. With feature names on both sides the columns are matched by name, else by position.
     pub fn scores(&self, items: &Items) -> Result<Vec<f64>> {
-        let arranged = self.match_columns(items)?.map(|columns| items.features.select_columns(&columns));
-        let features = arranged.as_ref().unwrap_or(&items.features);
-        let scaled = self.scaler.as_ref().map(|scaler| scaler.apply(features)).transpose()?;
-        let features = scaled.as_ref().unwrap_or(features);
-        let scores = self.function.scores(features)?;
+        let features = self.read(items)?;
+        let scores = self.function.scores(&features)?;
         match scores.iter().position(|score| !score.is_finite()) {
             None => Ok(scores),
             Some(item) => Err(Error::Numeric {
@@ -76,6 +74,18 @@ impl Scorer {
                 remedy: "check its features: they are far from those the model was trained on".into(),
             }),
         }
+    }
+
+    /// The features of items as the function wants them: columns matched, scaled.
+    pub(crate) fn read<'a>(&self, items: &'a Items) -> Result<Cow<'a, Features>> {
+        let arranged = match self.match_columns(items)? {
+            Some(columns) => Cow::Owned(items.features.select_columns(&columns)),
+            None => Cow::Borrowed(&items.features),
+        };
+        Ok(match &self.scaler {
+            Some(scaler) => Cow::Owned(scaler.apply(&arranged)?),
+            None => arranged,
+        })
     }
 
     /// Where each of the model's features stands in the data; `None` when they stand in order already.

@@ -10,10 +10,9 @@
 //! same, and a million copies cost as much as one.
 
 use super::bias::{Term, best_beta};
-use super::{Anchor, Certificate, Dual, MirroredQp};
-use crate::data::{Comparisons, Features, Outcome, Pair};
-use crate::error::Result;
-use crate::kernel::{ItemBlocks, KernelFunction};
+use super::exact::{Direction, Exact};
+use super::{Anchor, Certificate, Dual, MirroredQp, PairPoint, SmoothPairs};
+use crate::data::{Comparisons, Outcome};
 use crate::loss::Loss;
 
 /// Which of the three problems.
@@ -27,14 +26,11 @@ pub(crate) enum Task {
     Rank2,
 }
 
-/// A merged pair: two items, whether it is a tie, and its weight times C.
+/// A merged pair: whether it is a tie, and its weight times C. The direction of a non-tie goes from the worse item to the
+/// better one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct MergedPair {
     is_tie: bool,
-    /// The worse item of a non-tie.
-    left: u32,
-    /// The better item of a non-tie.
-    right: u32,
     cost: f64,
 }
 
@@ -45,49 +41,49 @@ pub(crate) struct ConstantAnswer {
     pub(crate) objective: f64,
 }
 
-/// One of the three problems on given items.
+/// One of the three problems on given pairs.
 #[derive(Debug)]
-pub(crate) struct PairProblem {
+pub(crate) struct PairProblem<'a> {
     task: Task,
     loss: Loss,
     pairs: Vec<MergedPair>,
+    directions: Vec<Direction>,
     duals: Vec<Dual>,
-    exact: ExactScores,
+    exact: &'a Exact<'a>,
     /// For every pair of the data: its merged pair and whether the sides were exchanged; `None` when it is not used.
     merged: Vec<Option<(u32, bool)>>,
 }
 
-impl PairProblem {
-    /// Builds the problem. `cost(k)` is C times the weight of pair k of the data, for its outcome.
+impl<'a> PairProblem<'a> {
+    /// Builds the problem. `cost(k)` is C times the weight of pair k of the data, for its outcome; pairs without cost do not
+    /// take part.
     pub(crate) fn new(
         task: Task,
         loss: Loss,
-        kernel: KernelFunction,
-        items: &Features,
+        exact: &'a Exact<'a>,
         data: &Comparisons,
         cost: impl Fn(usize) -> f64,
-    ) -> Result<Self> {
-        let mut oriented: Vec<(MergedPair, usize)> = (0..data.n_pairs())
+    ) -> Self {
+        let mut oriented: Vec<(MergedPair, Direction, usize)> = (0..data.n_pairs())
             .filter(|&k| task != Task::Rank || data.outcomes[k] != Outcome::Tie)
             .filter(|&k| cost(k) > 0.0)
             .map(|k| {
-                let pair = data.set.pairs[k];
-                let exchanged = is_exchanged(data, k);
-                let (left, right) = if exchanged { (pair.right, pair.left) } else { (pair.left, pair.right) };
                 let is_tie = data.outcomes[k] == Outcome::Tie;
                 let doubled = if task == Task::Rank2 && !is_tie { 2.0 } else { 1.0 };
-                (MergedPair { is_tie, left, right, cost: doubled * cost(k) }, k)
+                (MergedPair { is_tie, cost: doubled * cost(k) }, exact.direction(k, is_exchanged(data, k)), k)
             })
             .collect();
-        oriented.sort_by_key(|(p, k)| (p.is_tie, p.left, p.right, *k));
-        let mut pairs: Vec<MergedPair> = Vec::new();
+        let key = |pair: &MergedPair, direction: &Direction| (pair.is_tie, direction.left, direction.right);
+        oriented.sort_by_key(|(pair, direction, k)| (key(pair, direction), *k));
+        let (mut pairs, mut directions): (Vec<MergedPair>, Vec<Direction>) = (Vec::new(), Vec::new());
         let mut merged = vec![None; data.n_pairs()];
-        for (pair, k) in oriented {
-            match pairs.last_mut() {
-                Some(last) if (last.is_tie, last.left, last.right) == (pair.is_tie, pair.left, pair.right) => {
-                    last.cost += pair.cost;
+        for (pair, direction, k) in oriented {
+            match (pairs.last_mut(), directions.last()) {
+                (Some(last), Some(before)) if key(last, before) == key(&pair, &direction) => last.cost += pair.cost,
+                _ => {
+                    pairs.push(pair);
+                    directions.push(direction);
                 }
-                _ => pairs.push(pair),
             }
             merged[k] = Some(((pairs.len() - 1) as u32, is_exchanged(data, k)));
         }
@@ -100,7 +96,20 @@ impl PairProblem {
                 shift: loss.dual_shift(p.cost),
             })
             .collect();
-        Ok(PairProblem { task, loss, pairs, duals, exact: ExactScores::new(kernel, items)?, merged })
+        PairProblem { task, loss, pairs, directions, duals, exact, merged }
+    }
+
+    pub(super) fn exact(&self) -> &'a Exact<'a> {
+        self.exact
+    }
+
+    pub(super) fn directions(&self) -> &[Direction] {
+        &self.directions
+    }
+
+    /// Whether the matrix over pairs is at hand and the losses are smooth.
+    pub(crate) fn is_smooth_and_small(&self) -> bool {
+        self.loss == Loss::SquaredHinge && self.exact.gram().is_some() && self.exact.kernel().is_positive_definite()
     }
 
     /// Left and right items of the merged pairs.
@@ -110,42 +119,56 @@ impl PairProblem {
 
     /// K_kk of every merged pair, in f64.
     pub(crate) fn diagonal(&self) -> Vec<f64> {
-        self.pairs.iter().map(|p| self.exact.pair_value(p.left, p.right)).collect()
+        self.directions.iter().map(|&direction| self.exact.square(direction)).collect()
     }
 
     /// Coefficients of items: u = Σ a_i Φ(x_i). Only nonzero ones, items ascending.
     pub(crate) fn item_coefficients(&self, duals: &[[f64; 2]]) -> Vec<(u32, f64)> {
-        let mut coefficients = vec![0.0; self.exact.n_items()];
-        for (k, pair) in self.pairs.iter().enumerate() {
-            let t = self.coefficient(duals, k);
-            coefficients[pair.right as usize] += t;
-            coefficients[pair.left as usize] -= t;
-        }
-        let terms = coefficients.iter().enumerate().filter(|(_, a)| **a != 0.0);
-        terms.map(|(i, &a)| (i as u32, a)).collect()
+        self.exact.item_coefficients(self.terms(duals))
     }
 
     /// Weights of features: u itself, for linear kernels.
-    pub(crate) fn feature_weights(&self, items: &Features, duals: &[[f64; 2]]) -> Vec<f64> {
-        items.combine_rows(self.item_coefficients(duals).into_iter().map(|(item, a)| (item as usize, a)))
+    pub(crate) fn feature_weights(&self, duals: &[[f64; 2]]) -> Vec<f64> {
+        let terms = self.item_coefficients(duals);
+        self.exact.items().combine_rows(terms.into_iter().map(|(item, a)| (item as usize, a)))
     }
 
     /// How many merged pairs have a nonzero coefficient.
     pub(crate) fn n_support_pairs(&self, duals: &[[f64; 2]]) -> usize {
-        (0..self.pairs.len()).filter(|&k| self.coefficient(duals, k) != 0.0).count()
+        self.terms(duals).filter(|term| term.1 != 0.0).count()
     }
 
     /// Margins right − left of the data's pairs: those of the merged pairs, and of pairs that the problem does not use
-    /// (the ties of `rank`) from the dual variables.
-    pub(crate) fn data_margins(&self, data: &Comparisons, margins: &[f64], duals: &[[f64; 2]]) -> Vec<f64> {
-        let scores =
-            if self.merged.contains(&None) { self.exact.scores(&self.item_coefficients(duals)) } else { Vec::new() };
-        let of = |(m, pair): (&Option<(u32, bool)>, &Pair)| match *m {
-            Some((k, false)) => margins[k as usize],
-            Some((k, true)) => -margins[k as usize],
-            None => scores[pair.right as usize] - scores[pair.left as usize],
+    /// (the ties of `rank`, pairs without cost) from the dual variables.
+    pub(crate) fn data_margins(&self, margins: &[f64], duals: &[[f64; 2]]) -> Vec<f64> {
+        let others = if self.merged.contains(&None) { self.exact.data_margins(self.terms(duals)) } else { Vec::new() };
+        let of = |(k, m): (usize, &Option<(u32, bool)>)| match *m {
+            Some((m, false)) => margins[m as usize],
+            Some((m, true)) => -margins[m as usize],
+            None => others[k],
         };
-        self.merged.iter().zip(&data.set.pairs).map(of).collect()
+        self.merged.iter().enumerate().map(of).collect()
+    }
+
+    /// Dual variables of another problem on the same pairs, times a factor, as far as the pairs are in this one too.
+    pub(crate) fn duals_from(&self, other: &PairProblem<'_>, duals: &[[f64; 2]], factor: f64) -> Vec<[f64; 2]> {
+        let mut own = vec![[0.0; 2]; self.pairs.len()];
+        for (mine, others) in self.merged.iter().zip(&other.merged) {
+            if let (Some((mine, _)), Some((others, _))) = (mine, others) {
+                own[*mine as usize] = duals[*others as usize].map(|a| factor * a);
+            }
+        }
+        own
+    }
+
+    /// Coefficients of the merged pairs: u = Σ t·(Φ(right) − Φ(left)).
+    pub(crate) fn coefficients(&self, duals: &[[f64; 2]]) -> Vec<f64> {
+        (0..self.pairs.len()).map(|k| self.coefficient(duals, k)).collect()
+    }
+
+    /// Every merged pair with its coefficient.
+    fn terms<'b>(&'b self, duals: &'b [[f64; 2]]) -> impl Iterator<Item = (Direction, f64)> + 'b {
+        self.directions.iter().enumerate().map(|(k, &direction)| (direction, self.coefficient(duals, k)))
     }
 
     /// The best answer with u = 0.
@@ -190,7 +213,7 @@ impl PairProblem {
 
     /// Left and right item of every merged pair.
     pub(super) fn pairs_of_items(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        self.pairs.iter().map(|p| (p.left, p.right))
+        self.directions.iter().map(|d| (d.left, d.right))
     }
 }
 
@@ -205,7 +228,7 @@ fn is_exchanged(data: &Comparisons, k: usize) -> bool {
     }
 }
 
-impl MirroredQp for PairProblem {
+impl MirroredQp for PairProblem<'_> {
     fn duals(&self) -> &[Dual] {
         &self.duals
     }
@@ -228,8 +251,7 @@ impl MirroredQp for PairProblem {
     }
 
     fn certify(&self, duals: &[[f64; 2]], anchor: f64) -> Certificate {
-        let scores = self.exact.scores(&self.item_coefficients(duals));
-        let margins: Vec<f64> = self.pairs.iter().map(|p| scores[p.right as usize] - scores[p.left as usize]).collect();
+        let margins = self.exact.margins(&self.directions, self.terms(duals));
         let (mut norm, mut linear, mut shifted) = (0.0, 0.0, 0.0);
         for (k, a) in duals.iter().enumerate() {
             norm += self.coefficient(duals, k) * margins[k];
@@ -261,55 +283,43 @@ impl MirroredQp for PairProblem {
     }
 }
 
-/// Scores of all items in f64, straight from the coefficients.
-#[derive(Debug)]
-enum ExactScores {
-    Linear(Features),
-    Kernel(ItemBlocks<f64>),
-}
-
-impl ExactScores {
-    fn new(kernel: KernelFunction, items: &Features) -> Result<Self> {
-        let blocks = ItemBlocks::new(kernel, items)?; // checks the range of numbers
-        Ok(if kernel == KernelFunction::Linear {
-            ExactScores::Linear(items.clone())
-        } else {
-            ExactScores::Kernel(blocks)
-        })
+impl SmoothPairs for PairProblem<'_> {
+    fn margins(&self, coefficients: &[f64]) -> Vec<f64> {
+        self.exact.margins(&self.directions, self.directions.iter().copied().zip(coefficients.iter().copied()))
     }
 
-    fn n_items(&self) -> usize {
-        match self {
-            ExactScores::Linear(items) => items.n_rows(),
-            ExactScores::Kernel(blocks) => blocks.len(),
-        }
+    fn block(&self, of: &[u32]) -> Vec<f64> {
+        let directions: Vec<Direction> = of.iter().map(|&k| self.directions[k as usize]).collect();
+        self.exact.block(&directions).unwrap_or_default()
     }
 
-    fn scores(&self, terms: &[(u32, f64)]) -> Vec<f64> {
-        match self {
-            ExactScores::Linear(items) => {
-                items.times(&items.combine_rows(terms.iter().map(|&(item, a)| (item as usize, a))))
-            }
-            ExactScores::Kernel(blocks) => blocks.sums(terms),
+    fn at(&self, margins: &[f64], ease: f64) -> PairPoint {
+        let n = margins.len();
+        let (beta, is_beta_free) = self.best_beta(margins);
+        let mut point = PairPoint {
+            losses: 0.0,
+            duals: Vec::with_capacity(n),
+            coefficients: Vec::with_capacity(n),
+            curvatures: Vec::with_capacity(n),
+            tilts: Vec::with_capacity(n),
+            is_beta_free,
+        };
+        for (dual, &z) in self.duals.iter().zip(margins) {
+            let twice_cost = ease / dual.shift;
+            let slack = |z: f64| (1.0 - dual.label * (beta + z)).max(0.0);
+            let (slack, mirror) = (slack(z), if dual.mirrored { slack(-z) } else { 0.0 });
+            point.losses += 0.5 * twice_cost * (slack * slack + mirror * mirror);
+            point.duals.push([twice_cost * slack, twice_cost * mirror]);
+            point.coefficients.push(dual.label * twice_cost * (slack - mirror));
+            let (acts, mirror_acts) = (f64::from(slack > 0.0), f64::from(mirror > 0.0));
+            point.curvatures.push(twice_cost * (acts + mirror_acts));
+            point.tilts.push(twice_cost * (acts - mirror_acts));
         }
+        point
     }
 
-    /// K(r, r) + K(l, l) − 2K(l, r), exactly 0 for an item with itself.
-    fn pair_value(&self, left: u32, right: u32) -> f64 {
-        let (l, r) = (left as usize, right as usize);
-        if l == r {
-            return 0.0;
-        }
-        match self {
-            ExactScores::Linear(items) => {
-                let (mut a, mut b) = (vec![0.0; items.n_cols()], vec![0.0; items.n_cols()]);
-                items.copy_row(l, &mut a);
-                items.copy_row(r, &mut b);
-                a.iter().zip(&b).map(|(x, y)| (y - x) * (y - x)).sum()
-            }
-            ExactScores::Kernel(blocks) => {
-                (blocks.self_value(r) + blocks.self_value(l) - 2.0 * blocks.value(l, r)).max(0.0)
-            }
-        }
+    fn ease(&self) -> f64 {
+        let steepest = self.duals.iter().zip(self.diagonal()).map(|(dual, norm)| norm / dual.shift).fold(0.0, f64::max);
+        (1.0 / steepest).clamp(1e-9, 1.0)
     }
 }

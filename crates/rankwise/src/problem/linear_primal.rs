@@ -6,21 +6,21 @@
 //! r = 2·cost·(acting − acting mirror); without the last term where β is fixed.
 
 use super::compare::PairProblem;
-use super::{MirroredQp, PrimalPoint, SmoothPrimal};
+use super::{MirroredQp, PrimalPoint, SmoothPairs, SmoothPrimal};
 use crate::data::Features;
 use crate::kernel::KernelFunction;
 use crate::loss::Loss;
 
 /// One of the problems on pairs as a function of the weights of features.
 pub(crate) struct LinearPrimal<'a> {
-    problem: &'a PairProblem,
+    problem: &'a PairProblem<'a>,
     items: &'a Features,
 }
 
 impl<'a> LinearPrimal<'a> {
     /// `None` where the problem is not smooth or not linear.
     pub(crate) fn new(
-        problem: &'a PairProblem,
+        problem: &'a PairProblem<'a>,
         kernel: KernelFunction,
         loss: Loss,
         items: &'a Features,
@@ -48,9 +48,10 @@ impl<'a> LinearPrimal<'a> {
 
     /// Dᵀr/√Σq, what the elimination of β takes from the Hessian.
     fn tilt(&self, point: &PrimalPoint) -> Option<Vec<f64>> {
-        let total: f64 = point.curvatures.iter().sum();
-        (point.is_beta_free && total > 0.0).then(|| {
-            let mut tilt = self.combine(point.tilts.iter().copied());
+        let losses = &point.losses;
+        let total: f64 = losses.curvatures.iter().sum();
+        (losses.is_beta_free && total > 0.0).then(|| {
+            let mut tilt = self.combine(losses.tilts.iter().copied());
             tilt.iter_mut().for_each(|v| *v /= total.sqrt());
             tilt
         })
@@ -63,30 +64,15 @@ impl SmoothPrimal for LinearPrimal<'_> {
     }
 
     fn at(&self, weights: &[f64]) -> PrimalPoint {
-        let margins = self.margins(weights);
-        let (beta, is_beta_free) = self.problem.best_beta(&margins);
-        let mut duals = Vec::with_capacity(margins.len());
-        let (mut curvatures, mut tilts) = (Vec::with_capacity(margins.len()), Vec::with_capacity(margins.len()));
-        let mut value = 0.5 * weights.iter().map(|w| w * w).sum::<f64>();
-        for (dual, &z) in self.problem.duals().iter().zip(&margins) {
-            let twice_cost = 1.0 / dual.shift;
-            let slack = |z: f64| (1.0 - dual.label * (beta + z)).max(0.0);
-            let (slack, mirror) = (slack(z), if dual.mirrored { slack(-z) } else { 0.0 });
-            value += 0.5 * twice_cost * (slack * slack + mirror * mirror);
-            duals.push([twice_cost * slack, twice_cost * mirror]);
-            let (acts, mirror_acts) = (f64::from(slack > 0.0), f64::from(mirror > 0.0));
-            curvatures.push(twice_cost * (acts + mirror_acts));
-            tilts.push(twice_cost * (acts - mirror_acts));
-        }
-        let coefficients = self.problem.duals().iter().zip(&duals).map(|(dual, a)| dual.label * (a[0] - a[1]));
-        let mut gradient = self.combine(coefficients);
+        let losses = self.problem.at(&self.margins(weights), 1.0);
+        let mut gradient = self.combine(losses.coefficients.iter().copied());
         gradient.iter_mut().zip(weights).for_each(|(g, w)| *g = w - *g);
-        PrimalPoint { value, gradient, duals, curvatures, tilts, is_beta_free }
+        PrimalPoint { value: 0.5 * weights.iter().map(|w| w * w).sum::<f64>() + losses.losses, gradient, losses }
     }
 
     fn hessian_times(&self, point: &PrimalPoint, v: &[f64]) -> Vec<f64> {
         let along = self.margins(v);
-        let mut out = self.combine(point.curvatures.iter().zip(&along).map(|(q, e)| q * e));
+        let mut out = self.combine(point.losses.curvatures.iter().zip(&along).map(|(q, e)| q * e));
         if let Some(tilt) = self.tilt(point) {
             let dot: f64 = tilt.iter().zip(v).map(|(t, v)| t * v).sum();
             out.iter_mut().zip(&tilt).for_each(|(o, t)| *o -= dot * t);
@@ -99,7 +85,9 @@ impl SmoothPrimal for LinearPrimal<'_> {
         let d = self.dim();
         let mut hessian = vec![0.0; d * d];
         let (mut left_row, mut difference) = (vec![0.0; d], vec![0.0; d]);
-        for ((left, right), &q) in self.problem.pairs_of_items().zip(&point.curvatures).filter(|(_, q)| **q > 0.0) {
+        for ((left, right), &q) in
+            self.problem.pairs_of_items().zip(&point.losses.curvatures).filter(|(_, q)| **q > 0.0)
+        {
             self.items.copy_row(left as usize, &mut left_row);
             self.items.copy_row(right as usize, &mut difference);
             difference.iter_mut().zip(&left_row).for_each(|(r, l)| *r -= l);
@@ -123,7 +111,9 @@ impl SmoothPrimal for LinearPrimal<'_> {
     fn hessian_diagonal(&self, point: &PrimalPoint) -> Vec<f64> {
         let mut diagonal = vec![1.0; self.dim()];
         let mut difference = std::collections::BTreeMap::new();
-        for ((left, right), &q) in self.problem.pairs_of_items().zip(&point.curvatures).filter(|(_, q)| **q > 0.0) {
+        for ((left, right), &q) in
+            self.problem.pairs_of_items().zip(&point.losses.curvatures).filter(|(_, q)| **q > 0.0)
+        {
             difference.clear();
             self.items.for_each_in_row(right as usize, |c, v| *difference.entry(c).or_insert(0.0) += v);
             self.items.for_each_in_row(left as usize, |c, v| *difference.entry(c).or_insert(0.0) -= v);
@@ -139,9 +129,10 @@ impl SmoothPrimal for LinearPrimal<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Task;
+    use super::super::{Exact, Task};
     use super::*;
     use crate::data::simulate::{Norm, Simulation};
+    use crate::kernel::ItemRows;
 
     /// Gradients against differences of values, Hessians against differences of gradients, both forms of the Hessian.
     #[test]
@@ -150,8 +141,8 @@ mod tests {
         let data = simulation.draw().unwrap();
         let items = &data.set.items.features;
         for task in [Task::Compare { capped: false }, Task::Compare { capped: true }, Task::Rank, Task::Rank2] {
-            let problem =
-                PairProblem::new(task, Loss::SquaredHinge, KernelFunction::Linear, items, &data, |_| 0.7).unwrap();
+            let exact = Exact::new(KernelFunction::Linear, &data, data.n_pairs(), &ItemRows::none()).unwrap();
+            let problem = PairProblem::new(task, Loss::SquaredHinge, &exact, &data, |_| 0.7);
             let primal = LinearPrimal::new(&problem, KernelFunction::Linear, Loss::SquaredHinge, items).unwrap();
             let weights = [0.31, -0.17];
             let point = primal.at(&weights);

@@ -2,11 +2,14 @@
 
 mod bias;
 mod compare;
+mod exact;
+mod gram;
 mod linear_primal;
 mod pair_rows;
 pub(crate) mod threshold;
 
 pub(crate) use compare::{PairProblem, Task};
+pub(crate) use exact::Exact;
 pub(crate) use linear_primal::LinearPrimal;
 pub(crate) use pair_rows::PairRows;
 
@@ -77,21 +80,44 @@ pub(crate) trait MirroredQp: Sync {
     fn collapse_resolution(&self) -> Option<f64>;
 }
 
+/// What smooth losses say of given margins, β at its best.
+#[derive(Debug, Clone)]
+pub(crate) struct PairPoint {
+    /// Their sum.
+    pub(crate) losses: f64,
+    /// The dual variables that belong to the slacks.
+    pub(crate) duals: Vec<[f64; 2]>,
+    /// The coefficients t = y·(a − mirror a) that the losses ask for.
+    pub(crate) coefficients: Vec<f64>,
+    /// Curvature of each pair's loss in its margin.
+    pub(crate) curvatures: Vec<f64>,
+    /// What each pair's margin takes with it of β.
+    pub(crate) tilts: Vec<f64>,
+    /// Whether β moves along.
+    pub(crate) is_beta_free: bool,
+}
+
+/// Smooth losses of pairs with ½‖u‖², as a function of the coefficients of pairs.
+pub(crate) trait SmoothPairs {
+    /// z of every pair for given coefficients.
+    fn margins(&self, coefficients: &[f64]) -> Vec<f64>;
+    /// The kernel matrix over some of the pairs, row by row; only the lower triangle counts.
+    fn block(&self, of: &[u32]) -> Vec<f64>;
+    /// The losses, times `ease`, at given margins.
+    fn at(&self, margins: &[f64], ease: f64) -> PairPoint;
+    /// What to multiply the losses with so that they are no steeper than the norm of u; at most 1.
+    fn ease(&self) -> f64;
+}
+
 /// A point of a smooth primal problem.
 #[derive(Debug, Clone)]
 pub(crate) struct PrimalPoint {
     /// The primal value.
     pub(crate) value: f64,
-    /// Its gradient; the gap to the duals below is ½‖gradient‖².
+    /// Its gradient; the gap to the duals of the losses is ½‖gradient‖².
     pub(crate) gradient: Vec<f64>,
-    /// The dual variables that belong to the slacks.
-    pub(crate) duals: Vec<[f64; 2]>,
-    /// Curvature along each pair's difference.
-    pub(crate) curvatures: Vec<f64>,
-    /// What each pair's difference takes with it of β.
-    pub(crate) tilts: Vec<f64>,
-    /// Whether β moves along.
-    pub(crate) is_beta_free: bool,
+    /// What the losses say.
+    pub(crate) losses: PairPoint,
 }
 
 /// A smooth convex function of weights with ½‖weights‖² in it, as Newton's method sees it.

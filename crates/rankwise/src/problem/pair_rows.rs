@@ -6,60 +6,62 @@
 //! are then computed directly from the two packed sides.
 
 use super::PairMatrix;
-use crate::data::Features;
+use super::compare::PairProblem;
+use super::exact::Direction;
+use super::gram::PairGram;
 use crate::error::Result;
 use crate::kernel::{ItemBlocks, KernelFunction, LANES, PackedPairs, RowCache, gather_differences};
 use crate::math::Real;
 
 /// Rows over pairs in precision `T`.
-pub(crate) struct PairRows<T> {
-    kernel: KernelFunction,
-    items: ItemBlocks<T>,
-    left: Vec<u32>,
-    right: Vec<u32>,
+pub(crate) struct PairRows<'a, T> {
+    directions: &'a [Direction],
     diagonal: Vec<f64>,
     order: Vec<u32>,
     rows: RowCache<T>,
-    source: Source<T>,
+    source: Source<'a, T>,
 }
 
-enum Source<T> {
+enum Source<'a, T> {
+    /// From the matrix that is at hand.
+    Gram(&'a PairGram),
     /// Straight from the packed sides of the pairs at each position.
-    Direct(PackedPairs<T>),
+    Direct { kernel: KernelFunction, items: ItemBlocks<T>, pairs: PackedPairs<T> },
     /// From rows over items.
-    Items { rows: RowCache<T>, left: Vec<u32>, right: Vec<u32>, differences: Vec<T> },
+    Items { items: ItemBlocks<T>, rows: RowCache<T>, left: Vec<u32>, right: Vec<u32>, differences: Vec<T> },
 }
 
-impl<T: Real> PairRows<T> {
-    /// Rows for the pairs (left, right), all of them, within `bytes` of memory.
-    pub(crate) fn new(
-        kernel: KernelFunction,
-        features: &Features,
-        (left, right): (Vec<u32>, Vec<u32>),
-        diagonal: Vec<f64>,
-        bytes: usize,
-    ) -> Result<Self> {
-        let items = ItemBlocks::new(kernel, features)?;
-        let (n_items, n_pairs) = (items.len(), left.len());
-        let order: Vec<u32> = (0..n_pairs as u32).collect();
-        let (source, rest) = match items.packed() {
-            Some(packed) if n_items > n_pairs || kernel == KernelFunction::Linear => {
-                (Source::Direct(PackedPairs::new(&kernel, packed, &left, &right)), bytes)
-            }
-            _ => {
-                let row_len = padded(n_items);
-                let share = (n_items * row_len * size_of::<T>()).min(bytes / 2);
-                let source = Source::Items {
-                    rows: RowCache::new(n_items, row_len, share),
-                    left: left.clone(),
-                    right: right.clone(),
-                    differences: vec![T::ZERO; n_items],
-                };
-                (source, bytes - share)
+impl<'a, T: Real> PairRows<'a, T> {
+    /// Rows for all pairs of a problem, within `bytes` of memory.
+    pub(crate) fn new(problem: &'a PairProblem<'_>, bytes: usize) -> Result<Self> {
+        let (exact, (left, right)) = (problem.exact(), problem.sides());
+        let (kernel, n_pairs) = (exact.kernel(), left.len());
+        let (source, rest) = if let Some(gram) = exact.gram() {
+            (Source::Gram(gram), bytes)
+        } else {
+            let items = ItemBlocks::new(kernel, exact.items())?;
+            let n_items = items.len();
+            match items.packed() {
+                Some(packed) if n_items > n_pairs || kernel == KernelFunction::Linear => {
+                    let pairs = PackedPairs::new(&kernel, packed, &left, &right);
+                    (Source::Direct { kernel, items, pairs }, bytes)
+                }
+                _ => {
+                    let row_len = padded(n_items);
+                    let share = (n_items * row_len * size_of::<T>()).min(bytes / 2);
+                    let rows = RowCache::new(n_items, row_len, share);
+                    let differences = vec![T::ZERO; n_items];
+                    (Source::Items { items, rows, left, right, differences }, bytes - share)
+                }
             }
         };
-        let rows = RowCache::new(n_pairs, padded(n_pairs), rest);
-        Ok(PairRows { kernel, items, left, right, diagonal, order, rows, source })
+        Ok(PairRows {
+            directions: problem.directions(),
+            diagonal: problem.diagonal(),
+            order: (0..n_pairs as u32).collect(),
+            rows: RowCache::new(n_pairs, padded(n_pairs), rest),
+            source,
+        })
     }
 }
 
@@ -68,7 +70,7 @@ fn padded(len: usize) -> usize {
     len.next_multiple_of(LANES)
 }
 
-impl<T: Real> PairMatrix for PairRows<T> {
+impl<T: Real> PairMatrix for PairRows<'_, T> {
     type Value = T;
 
     fn diagonal(&self) -> &[f64] {
@@ -82,14 +84,16 @@ impl<T: Real> PairMatrix for PairRows<T> {
     fn rearrange(&mut self, kept: &[u32], appended: &[u32]) {
         self.rows.keep_positions(kept, padded(kept.len() + appended.len()));
         self.order = kept.iter().map(|&p| self.order[p as usize]).chain(appended.iter().copied()).collect();
-        let of = |side: &[u32]| self.order.iter().map(|&k| side[k as usize]).collect::<Vec<_>>();
-        let (now_left, now_right) = (of(&self.left), of(&self.right));
-        match (&mut self.source, self.items.packed()) {
-            (Source::Items { left, right, .. }, _) => (*left, *right) = (now_left, now_right),
-            (Source::Direct(pairs), Some(packed)) => {
-                *pairs = PackedPairs::new(&self.kernel, packed, &now_left, &now_right);
+        let sides = self.order.iter().map(|&k| self.directions[k as usize]).map(|d| (d.left, d.right));
+        match &mut self.source {
+            Source::Gram(_) => {}
+            Source::Items { left, right, .. } => (*left, *right) = sides.unzip(),
+            Source::Direct { kernel, items, pairs } => {
+                if let Some(packed) = items.packed() {
+                    let (left, right): (Vec<u32>, Vec<u32>) = sides.unzip();
+                    *pairs = PackedPairs::new(kernel, packed, &left, &right);
+                }
             }
-            (Source::Direct(_), None) => {}
         }
     }
 
@@ -105,16 +109,23 @@ impl<T: Real> PairMatrix for PairRows<T> {
         // Rows are computed from a whole panel on.
         let first = known / LANES * LANES;
         let row = &mut self.rows.fill(slot)[first..];
-        let sides = (self.left[pair as usize], self.right[pair as usize]);
+        let direction = self.directions[pair as usize];
         match &mut self.source {
-            Source::Direct(pairs) => {
-                if let Some(packed) = self.items.packed() {
-                    pairs.row(&self.kernel, packed, sides, first, row);
+            Source::Gram(gram) => {
+                let values = gram.row(direction.row);
+                for (out, &k) in row.iter_mut().zip(&self.order[first..]) {
+                    let other = self.directions[k as usize];
+                    *out = T::from_f64(direction.sign * other.sign * values[other.row as usize]);
                 }
             }
-            Source::Items { rows, left, right, differences } => {
-                let r = load_item(&self.items, rows, sides.1, None);
-                let l = load_item(&self.items, rows, sides.0, Some(r));
+            Source::Direct { kernel, items, pairs } => {
+                if let Some(packed) = items.packed() {
+                    pairs.row(kernel, packed, (direction.left, direction.right), first, row);
+                }
+            }
+            Source::Items { items, rows, left, right, differences } => {
+                let r = load_item(items, rows, direction.right, None);
+                let l = load_item(items, rows, direction.left, Some(r));
                 for ((d, &r), &l) in differences.iter_mut().zip(rows.row(r)).zip(rows.row(l)) {
                     *d = r.minus(l);
                 }

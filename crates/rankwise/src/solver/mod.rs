@@ -1,7 +1,9 @@
 //! Methods of optimisation; they see the traits of `problem` and nothing else of the world.
 
 mod aim;
+mod cholesky;
 pub(crate) mod newton;
+pub(crate) mod pair_newton;
 mod scan;
 pub(crate) mod smo;
 

@@ -5,6 +5,8 @@
 use std::time::Instant;
 
 use super::Limits;
+use super::cholesky::Cholesky;
+use crate::math::dot;
 use crate::problem::{PrimalPoint, SmoothPrimal};
 use crate::progress::Stop;
 
@@ -61,30 +63,11 @@ pub(crate) fn minimise(problem: &dyn SmoothPrimal, limits: Limits<'_>) -> (Prima
     (point, MOST_STEPS, None)
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
-}
-
 /// −H⁻¹g from the lower triangle of H, by Cholesky.
-fn solve_dense(mut h: Vec<f64>, gradient: &[f64]) -> Vec<f64> {
-    let d = gradient.len();
-    for a in 0..d {
-        for b in 0..=a {
-            let (row_a, row_b) = (a * d, b * d);
-            let sum = h[row_a + b] - dot(&h[row_a..row_a + b], &h[row_b..row_b + b]);
-            // H ≥ I, so that a smaller pivot is rounding.
-            h[row_a + b] = if a == b { sum.max(1.0).sqrt() } else { sum / h[row_b + b] };
-        }
-    }
+fn solve_dense(hessian: Vec<f64>, gradient: &[f64]) -> Vec<f64> {
     let mut x: Vec<f64> = gradient.iter().map(|g| -g).collect();
-    for a in 0..d {
-        x[a] = (x[a] - dot(&h[a * d..a * d + a], &x[..a])) / h[a * d + a];
-    }
-    for a in (0..d).rev() {
-        x[a] /= h[a * d + a];
-        let value = x[a];
-        (0..a).for_each(|b| x[b] -= h[a * d + b] * value);
-    }
+    // H ≥ I, so that a smaller pivot is rounding.
+    Cholesky::new(hessian, x.len(), 1.0).solve(&mut x);
     x
 }
 

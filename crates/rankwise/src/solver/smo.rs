@@ -37,6 +37,30 @@ impl State {
         state
     }
 
+    /// Takes up given variables: within their bounds, and the heavier side of Σ y·a made lighter where nothing else
+    /// balances it.
+    pub(crate) fn resume(problem: &dyn MirroredQp, mut duals: Vec<[f64; 2]>) -> Self {
+        let mut sums = [0.0; 2];
+        for (dual, a) in problem.duals().iter().zip(&mut duals) {
+            *a = a.map(|a| a.clamp(0.0, dual.upper));
+            sums[usize::from(dual.label > 0.0)] += a[0] + a[1];
+        }
+        let [minus, plus] = sums;
+        let (most_minus, most_plus) = match problem.anchor() {
+            Anchor::None => (plus, minus),
+            Anchor::Zero => (minus, plus),
+            Anchor::AtMostMinusOne => (plus, plus),
+        };
+        let shrink = |sum: f64, most: f64| if sum > most { most / sum } else { 1.0 };
+        let factors = [shrink(minus, most_minus), shrink(plus, most_plus)];
+        for (dual, a) in problem.duals().iter().zip(&mut duals) {
+            *a = a.map(|a| factors[usize::from(dual.label > 0.0)] * a);
+        }
+        let mut state = State { duals, anchor: 0.0, iterations: 0 };
+        state.settle_anchor(problem);
+        state
+    }
+
     /// Lets the anchor take what is left of Σ y·a.
     pub(crate) fn settle_anchor(&mut self, problem: &dyn MirroredQp) {
         let sum: f64 = problem.duals().iter().zip(&self.duals).map(|(d, a)| d.label * (a[0] + a[1])).sum();

@@ -27,7 +27,7 @@ use rankwise::metrics::Judged;
 use rankwise::model::{Model, ThresholdRule};
 use rankwise::{CompareRank, CompareSvm, Kernel, Loss, Variant};
 
-const SEEDS: std::ops::RangeInclusive<u64> = 1..=4;
+const SEEDS: std::ops::RangeInclusive<u64> = 1..=8;
 const TEST_PAIRS: usize = 2000;
 const METHODS: [&str; 3] = ["compare", "rank2", "rank"];
 const GRID: usize = 10;

@@ -1,0 +1,118 @@
+//! The kernel matrix over pairs, G_kl = K(r,b) − K(r,a) − K(l,b) + K(l,a), whole and in f64: for problems so small that
+//! it fits and is worth having.
+//!
+//! Whoever solves many problems on the same pairs (other C, other loss, without a fold) builds it once. Pairs that are only
+//! to be judged, never to be learnt from, have rows but no columns.
+
+use rayon::prelude::*;
+
+use crate::data::{Features, Pair};
+use crate::error::Result;
+use crate::kernel::{ItemRows, KernelFunction, gather_differences};
+use crate::math::{add_multiple, dot};
+
+/// The largest number of pairs to learn from, and the most numbers in all.
+const MOST_COLUMNS: usize = 2000;
+const MOST_NUMBERS: usize = 8 << 20;
+
+/// Rows of products with the pairs that may have a coefficient.
+#[derive(Debug)]
+pub(crate) struct PairGram {
+    n_columns: usize,
+    /// Row by row; the first `n_columns` rows are symmetric.
+    values: Vec<f64>,
+    /// For every pair of the data its row, and whether its sides are exchanged there.
+    rows: Vec<(u32, bool)>,
+}
+
+impl PairGram {
+    /// The matrix of the pairs of the data, of which the first `n_learnt` may have coefficients; `None` where it would be
+    /// too large.
+    pub(crate) fn new(
+        kernel: KernelFunction,
+        items: &Features,
+        shared: &ItemRows,
+        pairs: &[Pair],
+        n_learnt: usize,
+    ) -> Result<Option<Self>> {
+        let distinct = |pairs: &[Pair]| {
+            let mut found: Vec<(u32, u32)> = pairs.iter().map(sorted).collect();
+            found.sort_unstable();
+            found.dedup();
+            found
+        };
+        if n_learnt > 50 * MOST_COLUMNS {
+            return Ok(None); // not worth counting
+        }
+        let columns = distinct(&pairs[..n_learnt]);
+        let mut others = distinct(&pairs[n_learnt..]);
+        others.retain(|pair| columns.binary_search(pair).is_err());
+        let (n_columns, n_rows) = (columns.len(), columns.len() + others.len());
+        if n_columns > MOST_COLUMNS || n_columns * n_rows > MOST_NUMBERS {
+            return Ok(None);
+        }
+        let number = |pair: &Pair| {
+            let pair = sorted(pair);
+            let found = columns.binary_search(&pair).or_else(|_| others.binary_search(&pair).map(|at| n_columns + at));
+            found.unwrap_or(0) as u32
+        };
+        let rows = pairs.iter().map(|pair| (number(pair), pair.left > pair.right)).collect();
+        let item_rows = shared.with(kernel, items)?;
+        let (left, right): (Vec<u32>, Vec<u32>) = columns.iter().copied().unzip();
+        let n_items = left.iter().chain(&right).max().map_or(0, |&last| last as usize + 1);
+        let all: Vec<(u32, u32)> = columns.iter().chain(&others).copied().collect();
+        let mut values = vec![0.0; n_rows * n_columns];
+        values.par_chunks_mut(n_columns.max(1)).zip(&all).with_min_len(8).for_each_init(
+            || (item_rows.buffer(n_items), item_rows.buffer(n_items)),
+            |(plus, minus), (row, &(l, r))| {
+                item_rows.row(r as usize, plus);
+                item_rows.row(l as usize, minus);
+                plus.iter_mut().zip(minus.iter()).for_each(|(p, m)| *p -= m);
+                gather_differences(plus, &left, &right, row);
+            },
+        );
+        Ok(Some(PairGram { n_columns, values, rows }))
+    }
+
+    /// The row of a pair of the data, and whether its sides are exchanged there.
+    pub(super) fn row_of(&self, pair: usize) -> (u32, bool) {
+        self.rows[pair]
+    }
+
+    /// How many pairs may have a coefficient.
+    pub(super) fn n_columns(&self) -> usize {
+        self.n_columns
+    }
+
+    /// One row.
+    pub(super) fn row(&self, row: u32) -> &[f64] {
+        &self.values[row as usize * self.n_columns..][..self.n_columns]
+    }
+
+    /// The products of all pairs with a sum of pairs.
+    pub(super) fn times(&self, coefficients: &[f64]) -> Vec<f64> {
+        let n = self.n_columns;
+        let mut products = vec![0.0; self.values.len() / n.max(1)];
+        let (square, rest) = products.split_at_mut(n);
+        for (k, &c) in coefficients.iter().enumerate().filter(|(_, c)| **c != 0.0) {
+            add_multiple::<f64>(square, c, self.row(k as u32));
+        }
+        for (k, product) in rest.iter_mut().enumerate() {
+            *product = dot::<f64>(self.row((n + k) as u32), coefficients);
+        }
+        products
+    }
+
+    /// The products of pairs to learn from, as [`PairGram::times`], without those that are only judged.
+    pub(super) fn square_times(&self, coefficients: &[f64]) -> Vec<f64> {
+        let mut products = vec![0.0; self.n_columns];
+        for (k, &c) in coefficients.iter().enumerate().filter(|(_, c)| **c != 0.0) {
+            add_multiple::<f64>(&mut products, c, self.row(k as u32));
+        }
+        products
+    }
+}
+
+fn sorted(pair: &Pair) -> (u32, u32) {
+    (pair.left.min(pair.right), pair.left.max(pair.right))
+}

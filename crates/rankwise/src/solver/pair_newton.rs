@@ -1,0 +1,284 @@
+//! Newton's method for smooth problems on pairs whose kernel matrix G is at hand.
+//!
+//! The point is u = Σ t·φ over pairs, with margins z = G·t. Where the losses act, they ask for coefficients t*(z) with
+//! slope −S̃ = −(diag q − x·xᵀ/Σq) in z, the last term for β moving along. The optimum is t = t*, and the step to it solves
+//!
+//!   δ + S̃·G·δ = t* − t,
+//!
+//! in which pairs without an acting loss only drop their coefficient. For the others (A), with h = x/q and M = G_AA + 1/q, two
+//! systems M·w = (t* − t)/q − G·δ_rest and M·v = h give δ = w + v·s, s = hᵀ(t* − t − w)/(Σq − hᵀx + hᵀv). M is positive
+//! definite: conjugate gradients where 1/q is large against G, Cholesky elsewhere. The functions are piecewise
+//! quadratic, so that a full step that changes nobody's acting ends the search, exactly.
+
+use super::Limits;
+use super::cholesky::Cholesky;
+use crate::math::{add_multiple, dot, wide};
+use crate::problem::{PairPoint, SmoothPairs};
+use crate::progress::Stop;
+
+/// Steps after which the rest is left to others.
+const MOST_STEPS: u64 = 100;
+/// How much steeper the losses become from one round to the next.
+const EASING: f64 = 10.0;
+/// A step that moves no margin by more than this share of the largest is the last.
+const STILL: f64 = 1e-10;
+
+/// The point where the search ended, the steps it took, and the limit that stopped it, if any. Starts from coefficients.
+///
+/// Where the losses are steep against G, most pairs act at first that do not in the end: the search then starts from
+/// gentler losses.
+pub(crate) fn minimise(
+    problem: &dyn SmoothPairs,
+    start: Vec<f64>,
+    limits: Limits<'_>,
+) -> (PairPoint, u64, Option<Stop>) {
+    let mut search = Search::new(problem, start);
+    let mut ease = if search.t.iter().all(|t| *t == 0.0) { problem.ease() } else { 1.0 };
+    loop {
+        let limit = search.run(ease, limits);
+        if ease == 1.0 || limit.is_some() {
+            return (search.point, search.steps, limit);
+        }
+        ease = (ease * EASING).min(1.0);
+    }
+}
+
+struct Search<'a> {
+    problem: &'a dyn SmoothPairs,
+    t: Vec<f64>,
+    z: Vec<f64>,
+    point: PairPoint,
+    steps: u64,
+}
+
+impl<'a> Search<'a> {
+    fn new(problem: &'a dyn SmoothPairs, t: Vec<f64>) -> Self {
+        let z = problem.margins(&t);
+        let point = problem.at(&z, 1.0);
+        Search { problem, t, z, point, steps: 0 }
+    }
+
+    /// Goes to the optimum for losses times `ease`: roughly where that is below 1.
+    fn run(&mut self, ease: f64, limits: Limits<'_>) -> Option<Stop> {
+        let problem = self.problem;
+        let still = if ease < 1.0 { 1e-2 } else { STILL };
+        self.point = problem.at(&self.z, ease);
+        let mut value = 0.5 * dot::<f64>(&self.t, &self.z) + self.point.losses;
+        let mut precision = 1e-2;
+        let first = self.steps;
+        while self.steps < first + MOST_STEPS {
+            if let Some(stop) = limits.reached(self.steps, 1.0) {
+                return Some(stop);
+            }
+            self.steps += 1;
+            let residual: Vec<f64> = self.point.coefficients.iter().zip(&self.t).map(|(a, b)| a - b).collect();
+            let step = newton_step(problem, &self.point, &self.t, &residual, precision);
+            let along = problem.margins(&step);
+            let (moved, largest) = (largest(&along), largest(&self.z).max(1.0));
+            if std::env::var("PN").is_ok() {
+                eprintln!(
+                    "ease {ease:.0e} active {} prec {precision:.0e} moved {:.1e}",
+                    self.point.curvatures.iter().filter(|q| **q > 0.0).count(),
+                    moved / largest
+                );
+            }
+            // By how much the value falls per unit of the step: the gradient of a point is t − t*.
+            let slope = -dot::<f64>(&residual, &along);
+            let mut size = 1.0;
+            loop {
+                let trial = sum(&self.t, size, &step);
+                let margins = sum(&self.z, size, &along);
+                let next = problem.at(&margins, ease);
+                let next_value = 0.5 * dot::<f64>(&trial, &margins) + next.losses;
+                let is_last = moved <= still * largest;
+                if is_last || next_value <= value + 1e-4 * size * slope + 1e-14 * value.abs() {
+                    let before = &self.point;
+                    let is_same = size == 1.0 && next.curvatures == before.curvatures && next.tilts == before.tilts;
+                    (self.t, self.z, self.point, value) = (trial, margins, next, next_value);
+                    if is_last || (is_same && precision <= 1e-9) {
+                        return None;
+                    }
+                    precision = if is_same { 1e-11 } else { (0.01 * moved / largest).clamp(1e-11, precision) };
+                    break;
+                }
+                size *= 0.5;
+                if size < 1e-8 {
+                    return None; // as exact as floating point allows
+                }
+            }
+        }
+        None
+    }
+}
+
+fn sum(a: &[f64], factor: f64, b: &[f64]) -> Vec<f64> {
+    let mut sum = a.to_vec();
+    add_multiple::<f64>(&mut sum, factor, b);
+    sum
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |m: f64, v| m.max(v.abs()))
+}
+
+fn newton_step(problem: &dyn SmoothPairs, point: &PairPoint, t: &[f64], residual: &[f64], precision: f64) -> Vec<f64> {
+    let acting = Acting::of(point);
+    let mut step = vec![0.0; t.len()];
+    acting.idle.iter().for_each(|&k| step[k as usize] = -t[k as usize]);
+    let dropped = if step.iter().any(|d| *d != 0.0) { problem.margins(&step) } else { vec![0.0; t.len()] };
+    let (residual, dropped) = (acting.select(residual), acting.select(&dropped));
+    let mut w: Vec<f64> = residual.iter().zip(&acting.q).zip(&dropped).map(|((r, q), g)| r / q - g).collect();
+    let mut v = acting.h.clone();
+    solve(acting.matrix(problem), acting.pairs.len(), &mut w, &mut v, precision);
+    if let Some(rest) = acting.beta_curvature(point, &v) {
+        let gap: f64 = acting.h.iter().zip(&residual).zip(&w).map(|((h, r), w)| h * (r - w)).sum();
+        add_multiple::<f64>(&mut w, gap / rest, &v);
+    }
+    acting.pairs.iter().zip(&w).for_each(|(&k, w)| step[k as usize] = *w);
+    step
+}
+
+/// What the margin of each pair would be, had the pair not been there, at a solution with coefficients t = t*(z): exact if
+/// nobody else's acting changed, otherwise an estimate. With P the inverse of M bordered by β, a pair's equation without the
+/// pair misses by t/P_kk, and β moves by the same times P_βk.
+pub(crate) fn leave_one_out(problem: &dyn SmoothPairs, point: &PairPoint, margins: &[f64]) -> Vec<f64> {
+    let acting = Acting::of(point);
+    let factors = Cholesky::new(acting.matrix(problem), acting.pairs.len(), f64::MIN_POSITIVE);
+    let mut v = acting.h.clone();
+    factors.solve(&mut v);
+    let rest = acting.beta_curvature(point, &v);
+    let mut without = margins.to_vec();
+    for (at, (&k, inverse)) in acting.pairs.iter().zip(factors.inverse_diagonal()).enumerate() {
+        let k = k as usize;
+        let (v, h, q) = (v[at], acting.h[at], acting.q[at]);
+        let own = inverse - rest.map_or(0.0, |rest| v * v / rest);
+        let missed = point.coefficients[k] / own;
+        without[k] += point.coefficients[k] / q - missed + rest.map_or(0.0, |rest| h * missed * v / rest);
+    }
+    without
+}
+
+/// The pairs whose losses act, and the others.
+struct Acting {
+    pairs: Vec<u32>,
+    idle: Vec<u32>,
+    q: Vec<f64>,
+    x: Vec<f64>,
+    h: Vec<f64>,
+}
+
+impl Acting {
+    fn of(point: &PairPoint) -> Self {
+        let (pairs, idle): (Vec<u32>, Vec<u32>) =
+            (0..point.curvatures.len() as u32).partition(|&k| point.curvatures[k as usize] > 0.0);
+        let mut acting = Acting { pairs, idle, q: Vec::new(), x: Vec::new(), h: Vec::new() };
+        (acting.q, acting.x) = (acting.select(&point.curvatures), acting.select(&point.tilts));
+        acting.h = acting.x.iter().zip(&acting.q).map(|(x, q)| x / q).collect();
+        acting
+    }
+
+    fn select(&self, values: &[f64]) -> Vec<f64> {
+        self.pairs.iter().map(|&k| values[k as usize]).collect()
+    }
+
+    /// M
+    fn matrix(&self, problem: &dyn SmoothPairs) -> Vec<f64> {
+        let n = self.pairs.len();
+        let mut matrix = problem.block(&self.pairs);
+        self.q.iter().enumerate().for_each(|(k, q)| matrix[k * n + k] += 1.0 / q);
+        matrix
+    }
+
+    /// Σq − hᵀx + hᵀv, where β moves along.
+    fn beta_curvature(&self, point: &PairPoint, v: &[f64]) -> Option<f64> {
+        let rest = self.q.iter().sum::<f64>() - dot::<f64>(&self.h, &self.x) + dot::<f64>(&self.h, v);
+        (point.is_beta_free && rest > 0.0).then_some(rest)
+    }
+}
+
+/// Solves M·a = a and M·b = b in place, by conjugate gradients if these are quick, by Cholesky if not.
+fn solve(matrix: Vec<f64>, n: usize, a: &mut Vec<f64>, b: &mut Vec<f64>, precision: f64) {
+    // So many products with the matrix cost as much as its factors.
+    let most = n / 12;
+    if let Some([x, y]) = by_gradients(&matrix, n, [a, b], precision, most) {
+        (*a, *b) = (x, y);
+        return;
+    }
+    let factors = Cholesky::new(matrix, n, f64::MIN_POSITIVE);
+    factors.solve(a);
+    factors.solve(b);
+}
+
+/// Conjugate gradients on two right-hand sides at once with the diagonal as preconditioner; `None` after too many steps.
+fn by_gradients(matrix: &[f64], n: usize, sides: [&Vec<f64>; 2], precision: f64, most: usize) -> Option<[Vec<f64>; 2]> {
+    let inverse: Vec<f64> = (0..n).map(|k| 1.0 / matrix[k * n + k]).collect();
+    let scaled = |r: &[f64]| r.iter().zip(&inverse).map(|(r, m)| r * m).collect::<Vec<f64>>();
+    let mut x = [vec![0.0; n], vec![0.0; n]];
+    let mut r = sides.map(Vec::clone);
+    let mut p = [scaled(&r[0]), scaled(&r[1])];
+    let mut square = [dot::<f64>(&r[0], &p[0]), dot::<f64>(&r[1], &p[1])];
+    let goal = square.map(|s| s * precision * precision);
+    for _ in 0..most {
+        if square[0] <= goal[0] && square[1] <= goal[1] {
+            return Some(x);
+        }
+        let mut image = [vec![0.0; n], vec![0.0; n]];
+        {
+            let [first, second] = &mut image;
+            symmetric_times::<f64>(matrix, n, &p[0], &p[1], first, second);
+        }
+        for side in 0..2 {
+            if square[side] <= goal[side] {
+                continue;
+            }
+            let size = square[side] / dot::<f64>(&p[side], &image[side]);
+            add_multiple::<f64>(&mut x[side], size, &p[side]);
+            add_multiple::<f64>(&mut r[side], -size, &image[side]);
+            let z = scaled(&r[side]);
+            let next = dot::<f64>(&r[side], &z);
+            let ratio = next / square[side];
+            square[side] = next;
+            p[side].iter_mut().zip(&z).for_each(|(p, z)| *p = z + ratio * *p);
+        }
+    }
+    None
+}
+
+wide! {
+    /// Two products with a symmetric matrix of which the lower triangle is given; each number of it is read once.
+    fn symmetric_times<T>(lower: &[T], n: usize, a: &[T], b: &[T], to_a: &mut [T], to_b: &mut [T]) {
+        for k in 0..n {
+            let row = &lower[k * n..][..k];
+            let (ak, bk) = (a[k], b[k]);
+            let mut sums = [[T::ZERO; 8]; 2];
+            let (wide, rest) = row.as_chunks::<8>();
+            let (wide_a, rest_a) = a[..k].as_chunks::<8>();
+            let (wide_b, rest_b) = b[..k].as_chunks::<8>();
+            let (wide_to_a, rest_to_a) = to_a[..k].as_chunks_mut::<8>();
+            let (wide_to_b, rest_to_b) = to_b[..k].as_chunks_mut::<8>();
+            let all = wide.iter().zip(wide_a).zip(wide_b).zip(wide_to_a).zip(wide_to_b);
+            for ((((m, a), b), to_a), to_b) in all {
+                for lane in 0..8 {
+                    sums[0][lane] = m[lane].times_plus::<FMA>(a[lane], sums[0][lane]);
+                    sums[1][lane] = m[lane].times_plus::<FMA>(b[lane], sums[1][lane]);
+                    to_a[lane] = m[lane].times_plus::<FMA>(ak, to_a[lane]);
+                    to_b[lane] = m[lane].times_plus::<FMA>(bk, to_b[lane]);
+                }
+            }
+            let (mut sum_a, mut sum_b) = (T::ZERO, T::ZERO);
+            for at in 0..rest.len() {
+                sum_a = rest[at].times_plus::<FMA>(rest_a[at], sum_a);
+                sum_b = rest[at].times_plus::<FMA>(rest_b[at], sum_b);
+                rest_to_a[at] = rest[at].times_plus::<FMA>(ak, rest_to_a[at]);
+                rest_to_b[at] = rest[at].times_plus::<FMA>(bk, rest_to_b[at]);
+            }
+            for lane in 0..8 {
+                sum_a = sum_a.plus(sums[0][lane]);
+                sum_b = sum_b.plus(sums[1][lane]);
+            }
+            let diagonal = lower[k * n + k];
+            to_a[k] = to_a[k].plus(diagonal.times_plus::<FMA>(ak, sum_a));
+            to_b[k] = to_b[k].plus(diagonal.times_plus::<FMA>(bk, sum_b));
+        }
+    }
+}
