@@ -163,11 +163,16 @@ impl Tuner {
             return Err(Error::Interrupted);
         }
         let is_cut_short = points.iter().flat_map(|point| &point.cells).any(|cell| *cell == Cell::NotReached);
-        let warnings = warnings(&points);
+        let mut warnings = warnings(&points);
         let points: Vec<TuningPoint> = points.into_iter().map(Point::record).collect();
         let n_measured = points.iter().filter(|point| point.mean.is_some()).count();
         if n_measured == 0 {
             return Err(self.nothing_measured(is_cut_short, points.len(), warnings));
+        }
+        if is_cut_short {
+            let n_points = points.len();
+            warnings
+                .push(format!("the time limit ended the search when {n_measured} of {n_points} points were complete"));
         }
         let best = self.best(&points, data)?;
         let TuningPoint { c, kernel, loss, .. } = points[best];
