@@ -13,18 +13,18 @@ use super::train::LearnArgs;
 #[command(after_help = "\
 Example:
   rankwise tune --pairs pairs.csv -o model.safetensors
-  rankwise tune --pairs pairs.csv --kernel rbf --grid C=0.1:1000:5 --grid gamma=scale,0.01:10:4 -o model
-  rankwise tune --pairs train.csv --valid valid.csv --grid kernel=linear,rbf --grid C=1,10 -o model
+  rankwise tune --pairs pairs.csv --kernel rbf --grid C=0.1:1000:5 --grid gamma=scale,0.01:10:4 -o m
+  rankwise tune --pairs train.csv --valid valid.csv --grid kernel=linear,rbf --grid C=1,10 -o m
 
---grid NAME=VALUES, once per name: C, gamma, degree, coef0, kernel, loss. Commas separate values, and
-lo:hi:n stands for n values from lo to hi at equal ratios (for degree: whole numbers at equal steps).
-All combinations are tried; a kernel takes the parameters that it has. Without any --grid these are
-C=0.001:1000:7 and, for rbf, 1/16, 1/4, 1, 4 and 16 times gamma scale.
+--grid NAME=VALUES, once per name: C, gamma, degree, coef0, kernel, loss. Commas separate values;
+lo:hi:n stands for n values from lo to hi at equal ratios (for degree: whole numbers at equal
+steps; coef0 has no ranges). All combinations are tried; a kernel takes the parameters it has.
+Without any --grid: C=0.001:1000:7 and, for rbf, 1/16, 1/4, 1, 4 and 16 times gamma scale.
 
-The best point has the best mean over the folds; among equal ones the smallest C, then the smallest
-gamma, then the first. Its model is then trained on all of --pairs (with --valid: on --pairs alone, so
-that its metric is the one shown). --time-limit is for the search: what is complete by then counts,
-and that last training comes after it.")]
+The best point has the best mean over the folds; among equal ones the smallest C, then the
+smallest gamma, then the first. Its model is then trained on all of --pairs; with --valid on
+--pairs alone, so that its metric is the one shown. --time-limit is for the search: the best of
+what is complete by then is taken, and that last training comes after it.")]
 pub(crate) struct TuneArgs {
     #[command(flatten)]
     pub(crate) learn: LearnArgs,

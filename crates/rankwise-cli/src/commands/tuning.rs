@@ -5,7 +5,7 @@ use rankwise::kernel::{Gamma, Kernel};
 use rankwise::model::{Tuning, TuningPoint, TuningSplit};
 use serde::{Serialize, Serializer};
 
-use crate::text::{count, number, rounded_or_dash, wide_table};
+use crate::text::{count, number, rounded, rounded_or_dash, wide_table};
 
 /// More points than this are not all shown.
 const MANY: usize = 40;
@@ -81,8 +81,8 @@ impl Params {
         Params { loss: point.loss, kernel, gamma, degree, coef0, c: point.c }
     }
 
-    /// In the order of [`Params::NAMES`]; what a point does not have is empty.
-    fn texts(&self) -> [String; 6] {
+    /// In the order of [`Params::NAMES`], each number in the given form; what a point does not have is empty.
+    fn texts(&self, number: fn(f64) -> String) -> [String; 6] {
         let gamma = match self.gamma {
             Some(Gamma::Value(value)) => number(value),
             Some(Gamma::Scale) => "scale".into(),
@@ -114,8 +114,12 @@ pub(super) fn line(tuning: &Tuning) -> String {
 
 /// A table of the points, in the order of the grid; of many, the best ones. Parameters that never change are left out.
 pub(super) fn text(tuning: &Tuning) -> String {
-    let texts: Vec<[String; 6]> = tuning.points.iter().map(|point| Params::of(point).texts()).collect();
-    let varying: Vec<usize> = (0..6).filter(|&at| texts.iter().any(|row| row[at] != texts[0][at])).collect();
+    let texts: Vec<[String; 6]> = tuning.points.iter().map(|point| Params::of(point).texts(rounded)).collect();
+    let varies = |&at: &usize| {
+        let mut values = texts.iter().map(|row| &row[at]).filter(|text| !text.is_empty());
+        values.next().is_some_and(|first| values.any(|value| value != first))
+    };
+    let varying: Vec<usize> = (0..Params::NAMES.len()).filter(varies).collect();
     // A single point has nothing that varies.
     let columns = if varying.is_empty() { vec![5] } else { varying };
     let has_folds = matches!(tuning.split, TuningSplit::Folds { .. });
@@ -166,7 +170,7 @@ pub(super) fn csv(tuning: &Tuning) -> String {
     (1..=tuning.split.n_parts()).for_each(|part| csv += &format!(",fold_{part}"));
     csv.push('\n');
     for point in &tuning.points {
-        csv += &Params::of(point).texts().join(",");
+        csv += &Params::of(point).texts(number).join(",");
         [point.mean].iter().chain(&point.folds).for_each(|&value| csv += &format!(",{}", field(value)));
         csv.push('\n');
     }
