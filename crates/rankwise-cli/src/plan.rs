@@ -1,6 +1,9 @@
 //! What is meant: typed options turned into parameters of the library. Options that do not apply are refused, never
 //! ignored; ranges are the library's business.
 
+mod grid;
+mod tune;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,9 +15,12 @@ use rankwise::kernel::Kernel;
 use rankwise::model::{Balance, Method, ThresholdRule};
 
 use crate::args::{
-    ColumnArgs, Common, DataArgs, EvaluateArgs, KernelArgs, KernelName, PredictArgs, PredictFormat, TrainArgs,
+    ColumnArgs, Common, DataArgs, EvaluateArgs, KernelArgs, KernelName, LearnArgs, PredictArgs, PredictFormat,
+    TrainArgs,
 };
 use crate::exit::{Failure, Run};
+
+pub(crate) use tune::{TunePlan, tune};
 
 /// `train`, as meant.
 pub(crate) struct TrainPlan {
@@ -28,19 +34,45 @@ pub(crate) struct TrainPlan {
 
 /// What `train` was asked to do.
 pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
-    if let Some(items) = &args.data {
-        return Err(Failure::Usage(format!(
+    let learn = &args.learn;
+    refuse_items(learn)?;
+    let mut estimator = estimator(learn, common)?.shaped(
+        c(learn.c.unwrap_or(1.0))?,
+        kernel(&learn.kernel)?,
+        learn.loss.unwrap_or_default(),
+    );
+    estimator.effort_mut().time_limit = time_limit(args.time_limit)?;
+    estimator.check()?; // before anything is read
+    let files = pair_files(&learn.source, learn.format.format, learn.precision)?;
+    Ok(TrainPlan { files, estimator, output: learn.output.clone() })
+}
+
+fn refuse_items(args: &LearnArgs) -> Run<()> {
+    match &args.data {
+        None => Ok(()),
+        Some(items) => Err(Failure::Usage(format!(
             "{items}: ranking from a file of items is not available yet; give compared pairs with --pairs FILE \
              (and their items' features with --items FILE)"
-        )));
+        ))),
     }
-    if args.c == f64::INFINITY {
+}
+
+/// A finite C.
+fn c(typed: f64) -> Run<f64> {
+    if typed == f64::INFINITY {
         return Err(Failure::Usage(
             "--C inf: hard margins are not available yet; choose a large finite C, such as --C 1e6".into(),
         ));
     }
-    let mut estimator = PairEstimator::new(args.method)?.shaped(args.c, kernel(&args.kernel)?, args.loss);
-    *estimator.effort_mut() = effort(args, common)?;
+    Ok(typed)
+}
+
+/// The method with all of its parameters but C, kernel and loss.
+fn estimator(args: &LearnArgs, common: &Common) -> Run<PairEstimator> {
+    let mut estimator = PairEstimator::new(args.method)?;
+    let effort = estimator.effort_mut();
+    *effort = common_effort(common);
+    (effort.tol, effort.max_iter, effort.cache_mb) = (args.effort.tol, args.effort.max_iter, args.effort.cache_mb);
     match &mut estimator {
         PairEstimator::Compare(svm) => {
             (svm.scale, svm.tie_weight) = (args.scale, args.ties.tie_weight.unwrap_or(1.0));
@@ -70,26 +102,19 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
             }
         }
     }
-    estimator.check()?; // before anything is read
-    let files = pair_files(&args.source, args.format.format, args.precision)?;
-    Ok(TrainPlan { files, estimator, output: args.output.clone() })
+    Ok(estimator)
 }
 
-fn effort(args: &TrainArgs, common: &Common) -> Run<Effort> {
-    let mut effort = common_effort(common);
-    effort.tol = args.effort.tol;
-    effort.max_iter = args.effort.max_iter;
-    effort.cache_mb = args.effort.cache_mb;
-    effort.time_limit = match args.effort.time_limit {
-        None => None,
+fn time_limit(typed: Option<f64>) -> Run<Option<Duration>> {
+    match typed {
+        None => Ok(None),
         // More than a Duration can hold is no limit.
-        Some(seconds) if seconds > 1e15 => None,
-        Some(seconds) => Some(
+        Some(seconds) if seconds > 1e15 => Ok(None),
+        Some(seconds) => Ok(Some(
             Duration::try_from_secs_f64(seconds)
                 .map_err(|_| Error::parameter("time-limit", seconds, "seconds of at least 0"))?,
-        ),
-    };
-    Ok(effort)
+        )),
+    }
 }
 
 /// The default effort with the seed that every command knows. The number of threads is the process's, set once for all.
@@ -100,28 +125,35 @@ pub(crate) fn common_effort(common: &Common) -> Effort {
 }
 
 fn kernel(args: &KernelArgs) -> Run<Kernel> {
-    let (gamma, degree, coef0) =
-        (("--gamma", args.gamma.is_some()), ("--degree", args.degree.is_some()), ("--coef0", args.coef0.is_some()));
-    let refuse =
-        |typed: &[(&str, bool)], remedy: &str| refuse(typed, &format!("--kernel {}", args.kernel.name()), remedy);
-    let width = args.gamma.unwrap_or_default();
-    let offset = args.coef0.unwrap_or(0.0);
-    match args.kernel {
-        KernelName::Linear => {
-            refuse(&[gamma], "choose --kernel rbf, poly or sigmoid")?;
-            refuse(&[degree, coef0], "choose --kernel poly")?;
-            Ok(Kernel::Linear)
-        }
-        KernelName::Poly => Ok(Kernel::Poly { gamma: width, coef0: offset, degree: args.degree.unwrap_or(3) }),
-        KernelName::Rbf => {
-            refuse(&[degree, coef0], "choose --kernel poly")?;
-            Ok(Kernel::Rbf { gamma: width })
-        }
-        KernelName::Sigmoid => {
-            refuse(&[degree], "choose --kernel poly")?;
-            Ok(Kernel::Sigmoid { gamma: width, coef0: offset })
-        }
-    }
+    let name = args.kernel.unwrap_or(KernelName::Linear);
+    refuse_unused(args, &[name])?;
+    let (gamma, coef0) = (args.gamma.unwrap_or_default(), args.coef0.unwrap_or(0.0));
+    Ok(match name {
+        KernelName::Linear => Kernel::Linear,
+        KernelName::Poly => Kernel::Poly { gamma, coef0, degree: args.degree.unwrap_or(3) },
+        KernelName::Rbf => Kernel::Rbf { gamma },
+        KernelName::Sigmoid => Kernel::Sigmoid { gamma, coef0 },
+    })
+}
+
+/// Refuses parameters that none of the kernels has.
+fn refuse_unused(args: &KernelArgs, kernels: &[KernelName]) -> Run<()> {
+    let names = kernels.iter().map(|kernel| kernel.name()).collect::<Vec<_>>().join(", ");
+    let refuse = |option: &str, is_typed: bool, has: fn(KernelName) -> bool| match kernels
+        .iter()
+        .any(|&kernel| has(kernel))
+    {
+        true => Ok(()),
+        false => refuse(&[(option, is_typed)], &format!("--kernel {names}"), &format!("choose --kernel {}", with(has))),
+    };
+    refuse("--gamma", args.gamma.is_some(), KernelName::has_gamma)?;
+    refuse("--degree", args.degree.is_some(), KernelName::has_degree)?;
+    refuse("--coef0", args.coef0.is_some(), KernelName::has_coef0)
+}
+
+/// The kernels that have a parameter, in words.
+fn with(has: fn(KernelName) -> bool) -> String {
+    KernelName::ALL.into_iter().filter(|&kernel| has(kernel)).map(KernelName::name).collect::<Vec<_>>().join(", ")
 }
 
 /// Refuses the first of these options that was typed although it does nothing.

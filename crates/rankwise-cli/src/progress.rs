@@ -3,11 +3,13 @@
 //! Training goes from a relative gap of 1 down to tol; the bar shows how far it has come on a logarithmic scale,
 //! log(gap)/log(tol), and moves back when the gap does.
 
+use std::collections::HashMap;
 use std::io::IsTerminal;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use rankwise::selection::{TuneProgress, TuneWatch};
 use rankwise::{Progress, Watch};
 
 use crate::interrupt;
@@ -95,5 +97,102 @@ impl CountingBar {
 impl Watch for CountingBar {
     fn on_progress(&self, _: Progress) -> bool {
         !interrupt::is_requested()
+    }
+}
+
+/// Counts fits while parameters are tuned, says how long it may still take, and stops them on Ctrl-C.
+#[derive(Debug)]
+pub(crate) struct TuningBar {
+    bar: LateBar,
+    n_c: usize,
+    costs: Mutex<Costs>,
+}
+
+/// Fits that are done and the seconds that they took, by C: what a fit costs depends on it most.
+#[derive(Debug, Default)]
+struct Costs(HashMap<u64, (usize, f64)>);
+
+impl Costs {
+    fn add(&mut self, c: f64, seconds: f64) {
+        let entry = self.0.entry(c.to_bits()).or_default();
+        entry.0 += 1;
+        entry.1 += seconds;
+    }
+
+    /// Seconds left, by what fits of the same C took so far, and whether all are known; a C that was not reached yet
+    /// counts like the dearest one. Nothing is said before a tenth is done.
+    fn left(&self, elapsed: f64, done: usize, total: usize, n_c: usize) -> Option<(f64, bool)> {
+        let spent: f64 = self.0.values().map(|cost| cost.1).sum();
+        if 10 * done < total || n_c == 0 || spent <= 0.0 {
+            return None;
+        }
+        let (per_c, is_complete) = (total / n_c, self.0.len() == n_c);
+        let mean = |&(n, seconds): &(usize, f64)| seconds / n as f64;
+        let dearest = self.0.values().map(mean).fold(0.0, f64::max);
+        let known: f64 = self.0.values().map(|cost| per_c.saturating_sub(cost.0) as f64 * mean(cost)).sum();
+        let unknown = (n_c.saturating_sub(self.0.len()) * per_c) as f64 * dearest;
+        // Threads work side by side: their seconds per second of the clock.
+        Some(((known + unknown) * elapsed / spent, is_complete))
+    }
+}
+
+impl TuningBar {
+    /// A bar of `n_fits` over `n_c` values of C.
+    pub(crate) fn new(is_wanted: bool, n_fits: usize, n_c: usize) -> Self {
+        TuningBar { bar: LateBar::new(is_wanted, n_fits as u64), n_c, costs: Mutex::default() }
+    }
+}
+
+impl TuneWatch for TuningBar {
+    fn on_point(&self, progress: TuneProgress) {
+        let Ok(mut costs) = self.costs.lock() else { return };
+        costs.add(progress.c, progress.time.as_secs_f64());
+        let elapsed = self.bar.started.elapsed().as_secs_f64();
+        self.bar.show(progress.done as u64, || {
+            let left = match costs.left(elapsed, progress.done, progress.total, self.n_c) {
+                Some((seconds, true)) => format!(", about {} left", duration(seconds)),
+                Some((seconds, false)) => format!(", at least {} left", duration(seconds)),
+                None => String::new(),
+            };
+            format!("{} of {} fits{left}", progress.done, progress.total)
+        });
+    }
+
+    fn keep_going(&self) -> bool {
+        // The first fit may take long: the bar does not wait for it.
+        if self.bar.bar.get().is_none() {
+            self.bar.show(0, || format!("0 of {} fits", self.bar.length));
+        }
+        !interrupt::is_requested()
+    }
+}
+
+/// A time for people to read.
+fn duration(seconds: f64) -> String {
+    if seconds < 100.0 {
+        format!("{} s", seconds.ceil())
+    } else if seconds < 6000.0 {
+        format!("{} min", (seconds / 60.0).ceil())
+    } else {
+        format!("{:.1} h", seconds / 3600.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_follows_what_each_c_costs() {
+        let mut costs = Costs::default();
+        costs.add(1.0, 1.0);
+        assert_eq!(costs.left(1.0, 1, 20, 2), None, "a tenth is not done");
+        // One thread, two values of C, four fits each: the other C is taken to cost as much, at least.
+        assert_eq!(costs.left(1.0, 1, 8, 2), Some((3.0 + 4.0, false)));
+        costs.add(10.0, 5.0);
+        assert_eq!(costs.left(6.0, 2, 8, 2), Some((3.0 + 15.0, true)));
+        // Two threads need half the time.
+        assert_eq!(costs.left(3.0, 2, 8, 2), Some((9.0, true)));
+        assert_eq!([duration(0.2), duration(600.0), duration(7200.0)], ["1 s", "10 min", "2.0 h"]);
     }
 }

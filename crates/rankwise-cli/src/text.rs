@@ -61,6 +61,11 @@ impl fmt::Display for Facts {
 
 /// A table with a header; the first column is aligned left, the others right. Ends with a line break.
 pub(crate) fn table<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+    wide_table(&header, rows.into_iter().map(Vec::from))
+}
+
+/// The same for columns that are known only when the program runs.
+pub(crate) fn wide_table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(comfy_table::presets::NOTHING).set_header(header);
     rows.into_iter().for_each(|row| {

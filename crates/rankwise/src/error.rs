@@ -110,6 +110,17 @@ pub enum Error {
         /// What to ask instead.
         remedy: String,
     },
+    /// The caller asked to stop before there was a result.
+    #[error("interrupted")]
+    Interrupted,
+    /// A search over parameters ended without a single point to choose.
+    #[error("{problem}; {remedy}")]
+    Search {
+        /// Why there is none.
+        problem: String,
+        /// What the user can do about it.
+        remedy: String,
+    },
     /// Numbers left the range of floating point.
     #[error("{problem}; {remedy}")]
     Numeric {

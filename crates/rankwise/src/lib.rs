@@ -11,7 +11,7 @@
 //!
 //! [`CompareRank`] holds the two baselines. Data flow one way:
 //!
-//! [`io`] → [`data`] → estimator ([`CompareSvm`], [`CompareRank`]) → [`Model`] → margins → [`metrics`]
+//! [`io`] → [`data`] → estimator ([`CompareSvm`], [`CompareRank`]) → [`Model`] → margins → [`metrics`] → [`selection`]
 //!
 //! ```
 //! use rankwise::data::simulate::{Norm, Simulation};
@@ -44,6 +44,7 @@ pub mod metrics;
 pub mod model;
 mod problem;
 mod progress;
+pub mod selection;
 mod solver;
 
 pub use error::{Error, Place, Result};

@@ -9,3 +9,4 @@ mod contract;
 mod formats;
 mod layering;
 mod oracle;
+mod selection;

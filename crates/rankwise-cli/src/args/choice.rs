@@ -23,7 +23,9 @@ pub(crate) enum KernelName {
 }
 
 impl KernelName {
-    const ALL: [KernelName; 4] = [KernelName::Linear, KernelName::Poly, KernelName::Rbf, KernelName::Sigmoid];
+    /// All of them.
+    pub(crate) const ALL: [KernelName; 4] =
+        [KernelName::Linear, KernelName::Poly, KernelName::Rbf, KernelName::Sigmoid];
 
     /// The word on the command line.
     pub(crate) fn name(self) -> &'static str {
@@ -33,6 +35,21 @@ impl KernelName {
             KernelName::Rbf => "rbf",
             KernelName::Sigmoid => "sigmoid",
         }
+    }
+
+    /// Whether it has a width γ.
+    pub(crate) fn has_gamma(self) -> bool {
+        self != KernelName::Linear
+    }
+
+    /// Whether it has a degree.
+    pub(crate) fn has_degree(self) -> bool {
+        self == KernelName::Poly
+    }
+
+    /// Whether it has a constant.
+    pub(crate) fn has_coef0(self) -> bool {
+        matches!(self, KernelName::Poly | KernelName::Sigmoid)
     }
 }
 
@@ -93,6 +110,12 @@ pub(super) fn metric() -> impl TypedValueParser<Value = MetricName> {
     one_of(MetricName::all().into_iter().map(|metric| (metric.name(), metric)).collect())
 }
 
+/// Metrics that depend on the model and are one number.
+pub(super) fn tuning_metric() -> impl TypedValueParser<Value = PairMetric> {
+    let metrics = PairMetric::ALL.into_iter().filter(|metric| *metric != PairMetric::AucBaseline);
+    one_of(metrics.map(|metric| (metric.name(), metric)).collect())
+}
+
 pub(super) fn predict_format() -> impl TypedValueParser<Value = PredictFormat> {
     one_of(vec![("scores", PredictFormat::Scores), ("csv", PredictFormat::Csv)])
 }
@@ -126,7 +149,7 @@ pub(super) fn norm() -> impl TypedValueParser<Value = Norm> {
 }
 
 /// `scale`, or a number.
-pub(super) fn gamma(typed: &str) -> Result<Gamma, String> {
+pub(crate) fn gamma(typed: &str) -> Result<Gamma, String> {
     if typed == "scale" {
         return Ok(Gamma::Scale);
     }

@@ -1,9 +1,10 @@
 //! What was typed. Nothing here knows what it means; that is [`crate::plan`].
 
-mod choice;
+pub(crate) mod choice;
 mod data;
 mod tools;
 mod train;
+mod tune;
 mod use_model;
 
 use clap::{Parser, Subcommand};
@@ -11,7 +12,8 @@ use clap::{Parser, Subcommand};
 pub(crate) use choice::{KernelName, MetricName, PredictFormat};
 pub(crate) use data::{ColumnArgs, DataArgs};
 pub(crate) use tools::{CompletionsArgs, DemoArgs, SimulateArgs};
-pub(crate) use train::{KernelArgs, TrainArgs};
+pub(crate) use train::{KernelArgs, LearnArgs, TrainArgs};
+pub(crate) use tune::TuneArgs;
 pub(crate) use use_model::{EvaluateArgs, InspectArgs, PredictArgs};
 
 /// Learn to rank and to compare; ties are data
@@ -45,6 +47,8 @@ pub(crate) fn parse() -> Result<Cli, clap::Error> {
 pub(crate) enum Command {
     /// Learn a model from compared pairs
     Train(Box<TrainArgs>),
+    /// Choose C, kernel and loss by what was held out, and learn a model with them
+    Tune(Box<TuneArgs>),
     /// Score items, or tell which side of a pair is better
     Predict(PredictArgs),
     /// Measure a model on compared pairs

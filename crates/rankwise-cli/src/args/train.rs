@@ -1,4 +1,4 @@
-//! Options of `train`.
+//! Options of `train`, most of which `tune` has too.
 
 use std::path::PathBuf;
 
@@ -22,6 +22,16 @@ Objective of compare, z = margin, non-ties oriented so that z should be positive
   ½‖u‖² + C·[Σ_non-ties c·ℓ(1 − β − z) + Σ_ties c·(ℓ(1 + β + z) + ℓ(1 + β − z))]
 C multiplies the sum of the losses, not their mean.")]
 pub(crate) struct TrainArgs {
+    #[command(flatten)]
+    pub(crate) learn: LearnArgs,
+    /// The longest time to train [default: no limit]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, help_heading = "Effort")]
+    pub(crate) time_limit: Option<f64>,
+}
+
+/// What is learnt, from what, by which method: all that `train` and `tune` have in common.
+#[derive(Debug, Args)]
+pub(crate) struct LearnArgs {
     /// A file of items (ranking from items is not available yet: use --pairs)
     #[arg(value_name = "DATA", hide = true)]
     pub(crate) data: Option<String>,
@@ -44,19 +54,12 @@ pub(crate) struct TrainArgs {
     /// pairs
     #[arg(long, default_value = "compare", value_parser = choice::method(), help_heading = "Method")]
     pub(crate) method: Method,
-    /// Multiplies the sum of the losses: large means closer to the data
-    #[arg(
-        long = "C",
-        alias = "c",
-        value_name = "C",
-        default_value_t = 1.0,
-        allow_negative_numbers = true,
-        help_heading = "Method"
-    )]
-    pub(crate) c: f64,
-    /// The loss of a pair
-    #[arg(long, default_value = "squared-hinge", value_parser = choice::loss(), help_heading = "Method")]
-    pub(crate) loss: Loss,
+    /// Multiplies the sum of the losses: large means closer to the data [default: 1]
+    #[arg(long = "C", alias = "c", value_name = "C", allow_negative_numbers = true, help_heading = "Method")]
+    pub(crate) c: Option<f64>,
+    /// The loss of a pair [default: squared-hinge]
+    #[arg(long, value_parser = choice::loss(), help_heading = "Method")]
+    pub(crate) loss: Option<Loss>,
     #[command(flatten)]
     pub(crate) kernel: KernelArgs,
     #[command(flatten)]
@@ -69,9 +72,9 @@ pub(crate) struct TrainArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Method")]
 pub(crate) struct KernelArgs {
-    /// The kernel on items
-    #[arg(long, default_value = "linear", value_parser = choice::kernel())]
-    pub(crate) kernel: KernelName,
+    /// The kernel on items [default: linear]
+    #[arg(long, value_parser = choice::kernel())]
+    pub(crate) kernel: Option<KernelName>,
     /// Width γ of poly, rbf and sigmoid; scale is 1/(features × variance) [default: scale]
     #[arg(long, value_name = "X|scale", allow_negative_numbers = true, value_parser = choice::gamma)]
     pub(crate) gamma: Option<Gamma>,
@@ -112,9 +115,6 @@ pub(crate) struct EffortArgs {
     /// The most iterations to make [default: no limit]
     #[arg(long, value_name = "N")]
     pub(crate) max_iter: Option<u64>,
-    /// The longest time to train [default: no limit]
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
-    pub(crate) time_limit: Option<f64>,
     /// Memory for kernel rows, in MiB
     #[arg(long, value_name = "N", default_value_t = 512)]
     pub(crate) cache_mb: usize,

@@ -2,10 +2,11 @@
 
 use rankwise::data::Features;
 use rankwise::io;
-use rankwise::model::{Method, Model, ScoreFunction, Scorer};
+use rankwise::model::{Method, Model, ScoreFunction, Scorer, Tuning};
 use serde::Serialize;
 
 use super::describe::{self, Description};
+use super::tuning::{self, TuningJson};
 use crate::args::InspectArgs;
 use crate::exit::Run;
 use crate::output::Output;
@@ -16,10 +17,10 @@ const SHOWN_FEATURES: usize = 6;
 
 /// Shows a model.
 pub(super) fn run(args: &InspectArgs, output: &Output) -> Run<()> {
-    let model = io::read_model(&args.model)?;
-    let inspection = Inspection::new(&model, args.top);
+    let (model, tuning) = io::read_tuned_model(&args.model)?;
+    let inspection = Inspection::new(&model, tuning.as_ref(), args.top);
     model.training.warnings.iter().for_each(|warning| output.note(|| format!("warning of the training: {warning}")));
-    output.result(|| &inspection, || inspection.text(&model))
+    output.result(|| &inspection, || inspection.text(&model, tuning.as_ref()))
 }
 
 /// What there is to see; its fields are the JSON keys.
@@ -37,6 +38,8 @@ struct Inspection<'a> {
     weights: Option<Vec<Weight>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     coefficients: Option<Vec<Coefficient>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tuning: Option<TuningJson<'a>>,
     warnings: &'a [String],
 }
 
@@ -89,7 +92,7 @@ impl Conventions {
 }
 
 impl<'a> Inspection<'a> {
-    fn new(model: &'a Model, top: usize) -> Self {
+    fn new(model: &'a Model, tuning: Option<&'a Tuning>, top: usize) -> Self {
         let scorer = &model.scorer;
         let (weights, coefficients) = match &scorer.function {
             ScoreFunction::Linear { weights } => (Some(largest_weights(scorer, weights, top)), None),
@@ -106,17 +109,21 @@ impl<'a> Inspection<'a> {
             conventions: Conventions::of(model),
             weights,
             coefficients,
+            tuning: tuning.map(TuningJson::new),
             warnings: &model.training.warnings,
         }
     }
 
-    fn text(&self, model: &Model) -> String {
+    fn text(&self, model: &Model, tuning: Option<&Tuning>) -> String {
         let mut facts = Facts::default();
         describe::add_facts(&mut facts, model);
         if model.training.method == Method::Compare {
             facts.add("machine's own", format!("threshold {}", rounded_or_dash(self.machine_threshold)));
         }
         facts.add("C elsewhere", self.conventions.text());
+        if let Some(tuning) = tuning {
+            facts.add("tuning", tuning::line(tuning));
+        }
         self.warnings.iter().for_each(|warning| facts.add("warning", warning.as_str()));
         let mut text = facts.to_string();
         let units = if self.is_scaled { ", of scaled features" } else { "" };

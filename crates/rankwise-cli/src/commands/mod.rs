@@ -8,6 +8,8 @@ mod inspect;
 mod predict;
 mod simulate;
 mod train;
+mod tune;
+mod tuning;
 
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
@@ -22,6 +24,7 @@ use crate::output::Output;
 pub(crate) fn run(command: &Command, common: &Common, output: &Output) -> Run<()> {
     match command {
         Command::Train(args) => train::run(args, common, output),
+        Command::Tune(args) => tune::run(args, common, output),
         Command::Predict(args) => predict::run(args, output),
         Command::Evaluate(args) => evaluate::run(args, output),
         Command::Inspect(args) => inspect::run(args, output),

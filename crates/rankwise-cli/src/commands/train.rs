@@ -26,7 +26,7 @@ pub(super) fn run(args: &TrainArgs, common: &Common, output: &Output) -> Run<()>
     if plan.output == Path::new("-") {
         return Err(Failure::Usage("a model cannot be written to standard output; name a file with -o".into()));
     }
-    check_apart(&plan.output, tables(&args.source))?;
+    check_apart(&plan.output, tables(&args.learn.source))?;
     check_writable(&plan.output)?;
 
     output.note(|| "reading the pairs".into());
@@ -85,14 +85,14 @@ fn save(path: &Path, model: &Model) -> Run<()> {
 
 /// Errors on the training pairs.
 #[derive(Debug, Default)]
-struct Errors {
-    model: Option<f64>,
-    majority: Option<f64>,
+pub(super) struct Errors {
+    pub(super) model: Option<f64>,
+    pub(super) majority: Option<f64>,
     majority_outcome: Option<Outcome>,
 }
 
 impl Errors {
-    fn on(model: &Model, data: &Comparisons) -> Run<Self> {
+    pub(super) fn on(model: &Model, data: &Comparisons) -> Run<Self> {
         let margins = model.margins(&data.set)?;
         let judged = Judged::new(&data.outcomes, &margins, data.weights.as_deref(), model.threshold)?;
         let totals = judged.totals();
@@ -100,7 +100,7 @@ impl Errors {
         Ok(Errors { model: judged.zero_one(), majority: judged.majority_error(), majority_outcome: largest })
     }
 
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         match (self.model, self.majority, self.majority_outcome) {
             (Some(model), Some(majority), Some(outcome)) => format!(
                 "{} of the training pairs; always \"{}\" would get {}",
@@ -133,7 +133,7 @@ struct Seconds {
 }
 
 /// The most memory the program has had, where the system tells.
-fn peak_memory() -> Option<u64> {
+pub(super) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kibibytes| kibibytes * 1024)

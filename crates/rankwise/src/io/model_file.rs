@@ -3,7 +3,7 @@
 //! | metadata | |
 //! |---|---|
 //! | `format` | `rankwise/1` |
-//! | `method`, `kernel`, `training` | the method's name; the kernel and the training summary as JSON |
+//! | `method`, `kernel`, `training` | the method's name; the kernel and the training summary as JSON, with the search that chose the parameters as its `tuning` |
 //! | `n_features`, `feature_names`, `are_indicators` | how an item is read; names as JSON, absent without names |
 //! | `threshold`, `beta`, `no_tie_region` | τ; β, absent for rankers; `true` or `false` |
 //! | `sha256` | over all of the other metadata and all tensors |
@@ -30,7 +30,7 @@ use super::tensor_file::{Fault, Tensor, TensorFile, header_length, to_json};
 use super::write_atomically;
 use crate::data::{Features, Scaler, Values};
 use crate::error::{self, Error};
-use crate::model::{Model, ScoreFunction, Scorer, Training};
+use crate::model::{Model, ScoreFunction, Scorer, Training, Tuning};
 
 const FORMAT: &str = "rankwise/1";
 /// Columns of sparse rows are numbered in 32 bits.
@@ -38,7 +38,12 @@ const MAX_FEATURES: u64 = 1 << 32;
 
 /// Writes a model file, complete or not at all. The same model gives the same bytes.
 pub fn write_model(path: &Path, model: &Model) -> error::Result<()> {
-    let bytes = model_to_bytes(model)?;
+    write_tuned_model(path, model, None)
+}
+
+/// Writes a model file with the search that chose its parameters.
+pub fn write_tuned_model(path: &Path, model: &Model, tuning: Option<&Tuning>) -> error::Result<()> {
+    let bytes = tuned_model_to_bytes(model, tuning)?;
     write_atomically(path, |out| out.write_all(&bytes))
 }
 
@@ -47,6 +52,11 @@ pub fn write_model(path: &Path, model: &Model) -> error::Result<()> {
 /// A file that is not a model, of an unknown version, truncated, changed since it was written, or that contradicts
 /// itself is [`Error::ModelFile`]; memory is bounded by a small multiple of the file's size whatever the file claims.
 pub fn read_model(path: &Path) -> error::Result<Model> {
+    Ok(read_tuned_model(path)?.0)
+}
+
+/// Reads a model file as [`read_model`] does, with the search that chose its parameters, if one did.
+pub fn read_tuned_model(path: &Path) -> error::Result<(Model, Option<Tuning>)> {
     let failed = |action| move |source| Error::Io { path: path.to_path_buf(), action, source };
     let mut file = File::open(path).map_err(failed("open"))?;
     let mut bytes = Vec::new();
@@ -54,12 +64,17 @@ pub fn read_model(path: &Path) -> error::Result<Model> {
     file.by_ref().take(9).read_to_end(&mut bytes).map_err(failed("read"))?;
     header_length(&bytes).map_err(|fault| refusal(path, fault))?;
     file.read_to_end(&mut bytes).map_err(failed("read"))?;
-    model_from_bytes(path, &bytes)
+    tuned_model_from_bytes(path, &bytes)
 }
 
 /// The bytes of a model file. The same model gives the same bytes.
 pub fn model_to_bytes(model: &Model) -> error::Result<Vec<u8>> {
-    encode(model).map_err(|problem| Error::Numeric {
+    tuned_model_to_bytes(model, None)
+}
+
+/// The bytes of a model file with the search that chose its parameters. The same model and search give the same bytes.
+pub fn tuned_model_to_bytes(model: &Model, tuning: Option<&Tuning>) -> error::Result<Vec<u8>> {
+    encode(model, tuning).map_err(|problem| Error::Numeric {
         problem: format!("the model cannot be saved: {problem}"),
         remedy: "train it again; scaling the features or a smaller C keeps numbers in range".into(),
     })
@@ -67,6 +82,11 @@ pub fn model_to_bytes(model: &Model) -> error::Result<Vec<u8>> {
 
 /// Reads the bytes of a model file as [`read_model`] does; `path` is for messages only.
 pub fn model_from_bytes(path: &Path, bytes: &[u8]) -> error::Result<Model> {
+    Ok(tuned_model_from_bytes(path, bytes)?.0)
+}
+
+/// Reads the bytes of a model file as [`read_tuned_model`] does; `path` is for messages only.
+pub fn tuned_model_from_bytes(path: &Path, bytes: &[u8]) -> error::Result<(Model, Option<Tuning>)> {
     decode(bytes).map_err(|fault| refusal(path, fault))
 }
 
@@ -74,15 +94,36 @@ fn refusal(path: &Path, fault: Fault) -> Error {
     Error::ModelFile { path: path.to_path_buf(), problem: fault.problem, remedy: fault.remedy.into() }
 }
 
-fn encode(model: &Model) -> Result<Vec<u8>, String> {
+/// The training with its search, as it stands in the file; without one, the training alone.
+#[derive(serde::Serialize)]
+struct TunedTraining<'a> {
+    #[serde(flatten)]
+    training: &'a Training,
+    tuning: &'a Tuning,
+}
+
+/// The search in a training; a training without one has no such key.
+#[derive(serde::Deserialize)]
+struct TuningOf {
+    tuning: Option<Tuning>,
+}
+
+fn encode(model: &Model, tuning: Option<&Tuning>) -> Result<Vec<u8>, String> {
     model.check()?;
+    let training = match tuning {
+        None => to_json(&model.training)?,
+        Some(tuning) => {
+            tuning.check(&model.training)?;
+            to_json(&TunedTraining { training: &model.training, tuning })?
+        }
+    };
     let scorer = &model.scorer;
     let mut file = TensorFile::default();
     let mut text = |name: &str, text: String| file.texts.insert(name.into(), text);
     text("format", FORMAT.into());
     text("method", model.training.method.name().into());
     text("kernel", to_json(&scorer.function.kernel())?);
-    text("training", to_json(&model.training)?);
+    text("training", training);
     text("n_features", scorer.n_features.to_string());
     text("are_indicators", scorer.are_indicators.to_string());
     text("no_tie_region", model.no_tie_region.to_string());
@@ -133,7 +174,7 @@ fn f64_bytes(values: &[f64]) -> (Dtype, Vec<u8>) {
     (Dtype::F64, values.iter().flat_map(|v| v.to_le_bytes()).collect())
 }
 
-fn decode(bytes: &[u8]) -> Result<Model, Fault> {
+fn decode(bytes: &[u8]) -> Result<(Model, Option<Tuning>), Fault> {
     let mut file = TensorFile::from_bytes(bytes)?;
     // The version first: a newer one may compute its checksum in another way.
     match file.texts.get("format").map(String::as_str) {
@@ -148,7 +189,10 @@ fn decode(bytes: &[u8]) -> Result<Model, Fault> {
     let mut entries = Entries(file);
     entries.text("format")?;
 
-    let training: Training = entries.json("training")?;
+    let training_text = entries.text("training")?;
+    let training: Training = parsed_json("training", &training_text)?;
+    let TuningOf { tuning } = parsed_json("training", &training_text)?;
+    drop(training_text);
     let method = entries.text("method")?;
     if method != training.method.name() {
         let trained = training.method.name();
@@ -193,7 +237,10 @@ fn decode(bytes: &[u8]) -> Result<Model, Fault> {
     };
     entries.check_empty()?;
     model.check().map_err(Fault::damaged)?;
-    Ok(model)
+    if let Some(tuning) = &tuning {
+        tuning.check(&model.training).map_err(Fault::damaged)?;
+    }
+    Ok((model, tuning))
 }
 
 /// The entries of a file that were not used yet.
@@ -217,10 +264,8 @@ impl Entries<'_> {
         text.parse().map_err(|_| Fault::damaged(format!("its entry {name:?} is {text:?}, expected {expected}")))
     }
 
-    /// Words that this version does not know (a method, a kernel) are likely those of a later one.
     fn json<T: DeserializeOwned>(&mut self, name: &str) -> Result<T, Fault> {
-        serde_json::from_str(&self.text(name)?)
-            .map_err(|error| Fault::newer(format!("its entry {name:?} cannot be read: {error}")))
+        parsed_json(name, &self.text(name)?)
     }
 
     /// [`Entries::json`] of the type of `_like`.
@@ -289,6 +334,11 @@ impl Entries<'_> {
             Some(name) => Err(Fault::newer(format!("this version of rankwise does not know its entry {name:?}"))),
         }
     }
+}
+
+/// Words that this version does not know (a method, a kernel) are likely those of a later one.
+fn parsed_json<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, Fault> {
+    serde_json::from_str(text).map_err(|error| Fault::newer(format!("its entry {name:?} cannot be read: {error}")))
 }
 
 fn of_type(name: &str, tensor: &Tensor<'_>, expected: Dtype) -> Result<(), Fault> {

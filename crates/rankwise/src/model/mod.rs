@@ -4,9 +4,11 @@ mod check;
 mod number;
 mod scorer;
 mod training;
+mod tuning;
 
 pub use scorer::{ScoreFunction, Scorer};
 pub use training::{Balance, Method, ThresholdRule, TieRegion, TieShare, Training};
+pub use tuning::{EQUAL_MEANS, Tuning, TuningPoint, TuningSplit};
 
 use crate::data::{Outcome, PairSet};
 use crate::error::Result;

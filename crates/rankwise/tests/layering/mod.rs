@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// A module of the library, and the modules it may name. `lib.rs` re-exports anything.
-const MAY_USE: [(&str, &[&str]); 12] = [
+const MAY_USE: [(&str, &[&str]); 13] = [
     // Open to all.
     ("error", &[]),
     ("math", &[]),
@@ -18,6 +18,7 @@ const MAY_USE: [(&str, &[&str]); 12] = [
     ("solver", &["problem"]), // what problem/mod.rs itself defines, no more: see the second test
     ("model", &["data", "kernel", "loss"]), // loss: the record of the training names it
     ("estimator", &["data", "loss", "kernel", "problem", "solver", "model"]), // not metrics, not io
+    ("selection", &["data", "loss", "kernel", "metrics", "model", "estimator"]), // loss and kernel: their types
     ("io", &["data", "model"]), // kernel and loss reach the model file through the model's own serde
 ];
 const OPEN_TO_ALL: [&str; 3] = ["error", "math", "progress"];

@@ -1,0 +1,50 @@
+//! Options of `tune`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use rankwise::metrics::PairMetric;
+
+use super::choice;
+use super::train::LearnArgs;
+
+/// `tune`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  rankwise tune --pairs pairs.csv -o model.safetensors
+  rankwise tune --pairs pairs.csv --kernel rbf --grid C=0.1:1000:5 --grid gamma=scale,0.01:10:4 -o m
+  rankwise tune --pairs train.csv --valid valid.csv --grid kernel=linear,rbf --grid C=1,10 -o m
+
+--grid NAME=VALUES, once per name: C, gamma, degree, coef0, kernel, loss. Commas separate values;
+lo:hi:n stands for n values from lo to hi at equal ratios (for degree: whole numbers at equal
+steps; coef0 has no ranges). All combinations are tried; a kernel takes the parameters it has.
+Without any --grid: C=0.001:1000:7 and, for rbf, 1/16, 1/4, 1, 4 and 16 times gamma scale.
+
+The best point has the best mean over the folds; among equal ones the smallest C, then the
+smallest gamma, then the first. Its model is then trained on all of --pairs; with --valid on
+--pairs alone, so that its metric is the one shown. --time-limit is for the search: the best of
+what is complete by then is taken, and that last training comes after it.")]
+pub(crate) struct TuneArgs {
+    #[command(flatten)]
+    pub(crate) learn: LearnArgs,
+
+    /// Values to try of C, gamma, degree, coef0, kernel or loss; see below
+    #[arg(long, value_name = "NAME=VALUES", help_heading = "Search")]
+    pub(crate) grid: Vec<String>,
+    /// Measure on each of K folds in turn; groups are never split [default: 5]
+    #[arg(long, value_name = "K", conflicts_with = "valid", help_heading = "Search")]
+    pub(crate) folds: Option<usize>,
+    /// Measure on these pairs instead (their items' features come from --items, too)
+    #[arg(long, value_name = "FILE", help_heading = "Search")]
+    pub(crate) valid: Option<String>,
+    /// What to choose by
+    #[arg(long, value_name = "NAME", default_value = "zero_one", value_parser = choice::tuning_metric(), help_heading = "Search")]
+    pub(crate) metric: PairMetric,
+    /// The longest time to search [default: no limit]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, help_heading = "Search")]
+    pub(crate) time_limit: Option<f64>,
+    /// Write every point as csv
+    #[arg(long, value_name = "FILE", help_heading = "Search")]
+    pub(crate) table: Option<PathBuf>,
+}

@@ -1,0 +1,178 @@
+//! A search over parameters as a table, as csv and as JSON: what `tune` and `inspect` have in common.
+
+use rankwise::Loss;
+use rankwise::kernel::{Gamma, Kernel};
+use rankwise::model::{Tuning, TuningPoint, TuningSplit};
+use serde::{Serialize, Serializer};
+
+use crate::text::{count, number, rounded, rounded_or_dash, wide_table};
+
+/// More points than this are not all shown.
+const MANY: usize = 40;
+/// Of many points, so many of the best are.
+const SHOWN: usize = 20;
+
+/// The JSON keys that describe a search.
+#[derive(Debug, Serialize)]
+pub(super) struct TuningJson<'a> {
+    metric: &'a str,
+    greater_is_better: bool,
+    split: TuningSplit,
+    best: PointJson<'a>,
+    points: Vec<PointJson<'a>>,
+    stopped_after: Option<usize>,
+}
+
+#[derive(Debug, Serialize)]
+struct PointJson<'a> {
+    params: Params,
+    mean: Option<f64>,
+    folds: &'a [Option<f64>],
+}
+
+impl<'a> TuningJson<'a> {
+    /// Describes a search.
+    pub(super) fn new(tuning: &'a Tuning) -> Self {
+        let json =
+            |point: &'a TuningPoint| PointJson { params: Params::of(point), mean: point.mean, folds: &point.folds };
+        TuningJson {
+            metric: &tuning.metric,
+            greater_is_better: tuning.greater_is_better,
+            split: tuning.split,
+            best: json(&tuning.points[tuning.best]),
+            points: tuning.points.iter().map(json).collect(),
+            stopped_after: tuning.stopped_after,
+        }
+    }
+}
+
+/// The parameters that a point has.
+#[derive(Debug, Serialize)]
+struct Params {
+    loss: Loss,
+    kernel: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "number_or_scale")]
+    gamma: Option<Gamma>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    degree: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coef0: Option<f64>,
+    #[serde(rename = "C")]
+    c: f64,
+}
+
+fn number_or_scale<S: Serializer>(gamma: &Option<Gamma>, serializer: S) -> Result<S::Ok, S::Error> {
+    match gamma {
+        Some(Gamma::Value(value)) => serializer.serialize_f64(*value),
+        _ => serializer.serialize_str("scale"),
+    }
+}
+
+impl Params {
+    const NAMES: [&'static str; 6] = ["loss", "kernel", "gamma", "degree", "coef0", "C"];
+
+    fn of(point: &TuningPoint) -> Self {
+        let (kernel, gamma, degree, coef0) = match point.kernel {
+            Kernel::Poly { gamma, coef0, degree } => ("poly", Some(gamma), Some(degree), Some(coef0)),
+            Kernel::Rbf { gamma } => ("rbf", Some(gamma), None, None),
+            Kernel::Sigmoid { gamma, coef0 } => ("sigmoid", Some(gamma), None, Some(coef0)),
+            _ => ("linear", None, None, None),
+        };
+        Params { loss: point.loss, kernel, gamma, degree, coef0, c: point.c }
+    }
+
+    /// In the order of [`Params::NAMES`], each number in the given form; what a point does not have is empty.
+    fn texts(&self, number: fn(f64) -> String) -> [String; 6] {
+        let gamma = match self.gamma {
+            Some(Gamma::Value(value)) => number(value),
+            Some(Gamma::Scale) => "scale".into(),
+            None => String::new(),
+        };
+        let degree = self.degree.map_or_else(String::new, |degree| degree.to_string());
+        let coef0 = self.coef0.map_or_else(String::new, number);
+        [self.loss.name().into(), self.kernel.into(), gamma, degree, coef0, number(self.c)]
+    }
+}
+
+/// Where the values come from, in words.
+pub(super) fn split_text(split: TuningSplit) -> String {
+    match split {
+        TuningSplit::Validation { pairs } => count(pairs, "validation pair"),
+        TuningSplit::Folds { folds } => count(folds, "fold"),
+    }
+}
+
+/// The search in a line.
+pub(super) fn line(tuning: &Tuning) -> String {
+    let mean = rounded_or_dash(tuning.points[tuning.best].mean);
+    let points = match tuning.stopped_after {
+        None => count(tuning.points.len(), "point"),
+        Some(n) => format!("{n} of {} (the time was over)", count(tuning.points.len(), "point")),
+    };
+    format!("chosen from {points} by {} on {}: {mean}", tuning.metric, split_text(tuning.split))
+}
+
+/// A table of the points, in the order of the grid; of many, the best ones. Parameters that never change are left out.
+pub(super) fn text(tuning: &Tuning) -> String {
+    let texts: Vec<[String; 6]> = tuning.points.iter().map(|point| Params::of(point).texts(rounded)).collect();
+    let varies = |&at: &usize| {
+        let mut values = texts.iter().map(|row| &row[at]).filter(|text| !text.is_empty());
+        values.next().is_some_and(|first| values.any(|value| value != first))
+    };
+    let varying: Vec<usize> = (0..Params::NAMES.len()).filter(varies).collect();
+    // A single point has nothing that varies.
+    let columns = if varying.is_empty() { vec![5] } else { varying };
+    let has_folds = matches!(tuning.split, TuningSplit::Folds { .. });
+    let mut header = vec![""];
+    header.extend(columns.iter().map(|&at| Params::NAMES[at]));
+    header.push(&tuning.metric);
+    header.extend(has_folds.then_some("over folds"));
+    let row = |at: usize| {
+        let point = &tuning.points[at];
+        let mut row = vec![if at == tuning.best { "*" } else { "" }.to_string()];
+        row.extend(columns.iter().map(|&column| texts[at][column].clone()));
+        row.push(rounded_or_dash(point.mean));
+        row.extend(has_folds.then(|| spread(&point.folds)));
+        row
+    };
+    let order = shown(tuning);
+    let table = wide_table(&header, order.iter().map(|&at| row(at)));
+    if order.len() == tuning.points.len() {
+        return table;
+    }
+    let (n, all) = (order.len(), tuning.points.len());
+    format!("{table}the {n} best of {all} points; all of them: --table FILE.csv or --json\n")
+}
+
+/// The least and the largest value.
+fn spread(folds: &[Option<f64>]) -> String {
+    let values = || folds.iter().copied().flatten();
+    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    if low > high { "–".into() } else { format!("{low:.4} – {high:.4}") }
+}
+
+fn shown(tuning: &Tuning) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..tuning.points.len()).collect();
+    if order.len() <= MANY {
+        return order;
+    }
+    let sign = if tuning.greater_is_better { -1.0 } else { 1.0 };
+    let size = |at: usize| tuning.points[at].mean.map_or(f64::INFINITY, |mean| sign * mean);
+    order.sort_by(|&a, &b| (a != tuning.best).cmp(&(b != tuning.best)).then(size(a).total_cmp(&size(b))));
+    order.truncate(SHOWN);
+    order
+}
+
+/// Every point as csv.
+pub(super) fn csv(tuning: &Tuning) -> String {
+    let field = |value: Option<f64>| value.map_or_else(String::new, number);
+    let mut csv = format!("{},mean", Params::NAMES.join(","));
+    (1..=tuning.split.n_parts()).for_each(|part| csv += &format!(",fold_{part}"));
+    csv.push('\n');
+    for point in &tuning.points {
+        csv += &Params::of(point).texts(number).join(",");
+        [point.mean].iter().chain(&point.folds).for_each(|&value| csv += &format!(",{}", field(value)));
+        csv.push('\n');
+    }
+    csv
+}

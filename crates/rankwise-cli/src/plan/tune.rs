@@ -1,0 +1,170 @@
+//! `tune`, as meant: which points, measured on which pairs.
+
+use std::path::PathBuf;
+
+use rankwise::Error;
+use rankwise::data::{Comparisons, Precision};
+use rankwise::io::{PairFiles, Source};
+use rankwise::kernel::{Gamma, Kernel};
+use rankwise::selection::{Grid, Tuner};
+
+use super::grid::{TypedGrid, check_count};
+use crate::args::{Common, KernelName, LearnArgs, TuneArgs};
+use crate::exit::{Failure, Run};
+
+const USUAL_FOLDS: usize = 5;
+
+/// `tune`, as meant.
+pub(crate) struct TunePlan {
+    /// The data.
+    pub(crate) files: PairFiles,
+    /// Pairs to measure on; without them, folds.
+    pub(crate) valid: Option<PairFiles>,
+    /// How many folds.
+    pub(crate) n_folds: usize,
+    /// The search.
+    tuner: Tuner,
+    /// Nothing was said about γ of rbf: several widths that suit the data are tried.
+    widens: bool,
+    /// The model file.
+    pub(crate) output: PathBuf,
+    /// The file of all points.
+    pub(crate) table: Option<PathBuf>,
+}
+
+impl TunePlan {
+    /// The search, for these data.
+    pub(crate) fn tuner(&self, data: &Comparisons) -> Run<Tuner> {
+        let mut tuner = self.tuner.clone();
+        if self.widens {
+            let gammas = Grid::usual_gammas(&tuner.estimator, data)?;
+            let widened = |kernel: &Kernel| match kernel {
+                Kernel::Rbf { .. } => gammas.iter().map(|&gamma| Kernel::Rbf { gamma }).collect(),
+                _ => vec![*kernel],
+            };
+            tuner.grid.kernels = tuner.grid.kernels.iter().flat_map(widened).collect();
+        }
+        Ok(tuner)
+    }
+}
+
+/// What `tune` was asked to do.
+pub(crate) fn tune(args: &TuneArgs, common: &Common) -> Run<TunePlan> {
+    let learn = &args.learn;
+    super::refuse_items(learn)?;
+    let typed = TypedGrid::parse(&args.grid)?;
+    refuse_twice(learn, &typed)?;
+    let usual = args.grid.is_empty();
+    let names = typed.kernel.clone().unwrap_or_else(|| vec![learn.kernel.kernel.unwrap_or(KernelName::Linear)]);
+    let mut tuner = Tuner::new(super::estimator(learn, common)?)
+        .metric(args.metric)
+        .time_limit(super::time_limit(args.time_limit)?);
+    let c = match (&typed.c, learn.c) {
+        (Some(values), _) => values.clone(),
+        (None, Some(c)) => vec![super::c(c)?],
+        (None, None) if usual => tuner.grid.c.clone(),
+        (None, None) => vec![1.0],
+    };
+    let losses = typed.loss.clone().unwrap_or_else(|| vec![learn.loss.unwrap_or_default()]);
+    // Counted before they are made.
+    check_count(c.len().saturating_mul(losses.len()).saturating_mul(n_kernels(&typed, &names)))?;
+    tuner.grid = Grid { c, kernels: kernels(learn, &typed, &names)?, losses };
+    let widens = usual && learn.kernel.gamma.is_none() && names.contains(&KernelName::Rbf);
+    tuner.check()?; // before anything is read
+
+    let n_folds = args.folds.unwrap_or(USUAL_FOLDS);
+    if n_folds < 2 {
+        return Err(Error::parameter("folds", n_folds, "at least 2").into());
+    }
+    let files = super::pair_files(&learn.source, learn.format.format, learn.precision)?;
+    let valid = args.valid.as_ref().map(|path| valid_files(path, learn, &files)).transpose()?;
+    Ok(TunePlan { files, valid, n_folds, tuner, widens, output: learn.output.clone(), table: args.table.clone() })
+}
+
+/// Pairs to measure on, read as `evaluate` reads them.
+fn valid_files(path: &str, args: &LearnArgs, files: &PairFiles) -> Run<PairFiles> {
+    if matches!(files.items, Some(Source::Stdin(_))) {
+        return Err(Failure::Usage(
+            "--items - can be read only once, but --valid needs it too; save it to a file".into(),
+        ));
+    }
+    if path == "-" && matches!(files.pairs, Source::Stdin(_)) {
+        return Err(Failure::Usage(
+            "--pairs and --valid cannot both be standard input; save one of them to a file".into(),
+        ));
+    }
+    let format = args.format.format.filter(|_| path == "-" || !super::has_own_format(path));
+    Ok(PairFiles { pairs: Source::parse(path, format)?, precision: Precision::F64, ..files.clone() })
+}
+
+/// Refuses values that are given both as an option and in the grid.
+fn refuse_twice(args: &LearnArgs, grid: &TypedGrid) -> Run<()> {
+    let both = [
+        ("C", args.c.is_some() && grid.c.is_some()),
+        ("gamma", args.kernel.gamma.is_some() && grid.gamma.is_some()),
+        ("degree", args.kernel.degree.is_some() && grid.degree.is_some()),
+        ("coef0", args.kernel.coef0.is_some() && grid.coef0.is_some()),
+        ("kernel", args.kernel.kernel.is_some() && grid.kernel.is_some()),
+        ("loss", args.loss.is_some() && grid.loss.is_some()),
+    ];
+    match both.iter().find(|(_, is_twice)| *is_twice) {
+        None => Ok(()),
+        Some((name, _)) => Err(Failure::Usage(format!(
+            "--{name} and --grid {name}= contradict each other; leave one of them out, or put the value into the grid"
+        ))),
+    }
+}
+
+/// How many kernels [`kernels`] will make.
+fn n_kernels(grid: &TypedGrid, names: &[KernelName]) -> usize {
+    let gammas = grid.gamma.as_ref().map_or(1, Vec::len);
+    let degrees = grid.degree.as_ref().map_or(1, Vec::len);
+    let constants = grid.coef0.as_ref().map_or(1, Vec::len);
+    let of = |name: &KernelName| {
+        let per = |has: bool, n: usize| if has { n } else { 1 };
+        [per(name.has_gamma(), gammas), per(name.has_degree(), degrees), per(name.has_coef0(), constants)]
+            .into_iter()
+            .fold(1, usize::saturating_mul)
+    };
+    names.iter().map(of).fold(0, usize::saturating_add)
+}
+
+/// Every kernel with every combination of the parameters that it has.
+fn kernels(args: &LearnArgs, grid: &TypedGrid, names: &[KernelName]) -> Run<Vec<Kernel>> {
+    super::refuse_unused(&args.kernel, names)?;
+    let unused = [
+        ("--grid gamma", grid.gamma.is_some(), KernelName::has_gamma as fn(KernelName) -> bool),
+        ("--grid degree", grid.degree.is_some(), KernelName::has_degree),
+        ("--grid coef0", grid.coef0.is_some(), KernelName::has_coef0),
+    ];
+    for (option, is_typed, has) in unused {
+        if is_typed && !names.iter().any(|&name| has(name)) {
+            let tried = names.iter().map(|name| name.name()).collect::<Vec<_>>().join(", ");
+            return Err(Failure::Usage(format!(
+                "{option} does not apply to the kernel {tried}; leave it out, or choose {}",
+                super::with(has)
+            )));
+        }
+    }
+    let gammas = grid.gamma.clone().unwrap_or_else(|| vec![args.kernel.gamma.unwrap_or(Gamma::Scale)]);
+    let degrees = grid.degree.clone().unwrap_or_else(|| vec![args.kernel.degree.unwrap_or(3)]);
+    let constants = grid.coef0.clone().unwrap_or_else(|| vec![args.kernel.coef0.unwrap_or(0.0)]);
+    let mut kernels = Vec::new();
+    for name in names {
+        match name {
+            KernelName::Linear => kernels.push(Kernel::Linear),
+            KernelName::Rbf => kernels.extend(gammas.iter().map(|&gamma| Kernel::Rbf { gamma })),
+            KernelName::Sigmoid => kernels.extend(
+                gammas.iter().flat_map(|&gamma| constants.iter().map(move |&coef0| Kernel::Sigmoid { gamma, coef0 })),
+            ),
+            KernelName::Poly => {
+                for &gamma in &gammas {
+                    for &degree in &degrees {
+                        kernels.extend(constants.iter().map(|&coef0| Kernel::Poly { gamma, coef0, degree }));
+                    }
+                }
+            }
+        }
+    }
+    Ok(kernels)
+}

@@ -1,0 +1,156 @@
+//! Which pairs are held out, and whether they can be measured on: all of it is known before the first fit.
+
+use std::collections::HashSet;
+
+use crate::data::{Comparisons, Outcome, cross_fit_folds};
+use crate::error::{Error, Place, Result};
+use crate::metrics::{Judged, PairMetric};
+use crate::model::{ScoreFunction, Scorer, TuningSplit};
+
+/// Kernel machines re-fit their threshold on folds of the seed itself; these must be others.
+const OTHER_FOLDS: u64 = 0x5475_6e65_466f_6c64;
+
+/// Which pairs a point is measured on.
+#[derive(Debug, Clone, Copy)]
+pub enum Split<'a> {
+    /// These; machines learn from all of the data.
+    Valid(&'a Comparisons),
+    /// Each of so many folds in turn, by a machine that has learnt from the others. Groups are never split.
+    Folds(usize),
+}
+
+/// Pairs to learn from, and pairs to measure on.
+pub(super) struct Part {
+    pub(super) train: Comparisons,
+    pub(super) held: Comparisons,
+}
+
+impl Split<'_> {
+    /// The parts of the data, each fit to learn from and to be measured by `metric`.
+    pub(super) fn parts(self, data: &Comparisons, metric: PairMetric, seed: u64) -> Result<Vec<Part>> {
+        if metric == PairMetric::AucBaseline {
+            return Err(Error::parameter(
+                "metric",
+                metric.name(),
+                "one that depends on the model: zero_one, auc or pair_accuracy",
+            ));
+        }
+        let present = |data: &Comparisons| {
+            let kept: Vec<usize> = (0..data.n_pairs()).filter(|&k| data.weight(k) > 0.0).collect();
+            data.select(&kept)
+        };
+        let train = present(data);
+        if train.n_pairs() == 0 {
+            return Err(Error::data(
+                Place::file("pairs"),
+                "no pair has a weight above 0",
+                "give at least one pair to learn from",
+            ));
+        }
+        let parts = match self {
+            Split::Valid(valid) => {
+                check_columns(&train, valid)?;
+                vec![Part { train, held: present(valid) }]
+            }
+            Split::Folds(n_folds) => folded(&train, n_folds, seed)?,
+        };
+        for (at, part) in parts.iter().enumerate() {
+            part.check(metric, self, at)?;
+        }
+        Ok(parts)
+    }
+
+    /// What is to be remembered of it.
+    pub(super) fn record(self, parts: &[Part]) -> TuningSplit {
+        match self {
+            Split::Valid(_) => TuningSplit::Validation { pairs: parts.iter().map(|part| part.held.n_pairs()).sum() },
+            Split::Folds(folds) => TuningSplit::Folds { folds },
+        }
+    }
+}
+
+fn folded(data: &Comparisons, n_folds: usize, seed: u64) -> Result<Vec<Part>> {
+    if n_folds < 2 {
+        return Err(Error::parameter("folds", n_folds, "at least 2"));
+    }
+    let (n_units, unit) = match &data.groups {
+        Some(groups) => (groups.iter().collect::<HashSet<_>>().len(), "groups"),
+        None => {
+            let pairs = data.set.pairs.iter().zip(&data.outcomes);
+            let distinct: HashSet<_> =
+                pairs.map(|(p, o)| (p.left.min(p.right), p.left.max(p.right), *o == Outcome::Tie)).collect();
+            (distinct.len(), "distinct pairs")
+        }
+    };
+    let too_few = |n: usize| Error::Data {
+        place: Place::file("pairs"),
+        problem: format!("there are {n} {unit} for {n_folds} folds, and a fold never splits one"),
+        remedy: format!("use at most {n} folds (--folds), or more data"),
+    };
+    if n_units < n_folds {
+        return Err(too_few(n_units));
+    }
+    let folds = cross_fit_folds(data, n_folds, seed ^ OTHER_FOLDS);
+    // Units that say the same share a fold, so that one may still be empty.
+    let used = folds.iter().collect::<HashSet<_>>().len();
+    if used < n_folds {
+        return Err(too_few(used));
+    }
+    let part = |fold: usize| {
+        let (held, seen): (Vec<usize>, Vec<usize>) = (0..folds.len()).partition(|&k| folds[k] as usize == fold);
+        Part { train: data.select(&seen), held: data.select(&held) }
+    };
+    Ok((0..n_folds).map(part).collect())
+}
+
+impl Part {
+    /// Whether there is something to learn and something to measure.
+    fn check(&self, metric: PairMetric, split: Split<'_>, at: usize) -> Result<()> {
+        let (held_name, train_name, fewer) = match split {
+            Split::Valid(_) => ("the validation file".to_string(), "the training pairs".to_string(), "other pairs"),
+            Split::Folds(n) => (
+                format!("fold {} of {n}", at + 1),
+                format!("the training part of fold {} of {n}", at + 1),
+                "fewer folds (--folds)",
+            ),
+        };
+        let fault = |problem, remedy: String| Err(Error::Data { place: Place::file("pairs"), problem, remedy });
+        if self.train.n_ties() == self.train.n_pairs() {
+            return fault(
+                format!("{train_name} holds only ties, so there is nothing to learn"),
+                format!("use {fewer}, or more pairs that are not ties"),
+            );
+        }
+        let margins = vec![0.0; self.held.n_pairs()];
+        let judged = Judged::new(&self.held.outcomes, &margins, self.held.weights.as_deref(), 0.0)?;
+        if metric.of(&judged).is_some() {
+            return Ok(());
+        }
+        let [left, tie, right] = judged.totals();
+        let (holds, other) = if left + tie + right == 0.0 {
+            ("no pair with a weight above 0", "")
+        } else if tie == 0.0 {
+            ("no ties", ", --metric zero_one or pair_accuracy")
+        } else {
+            ("only ties", ", --metric zero_one")
+        };
+        fault(
+            format!("{held_name} holds {holds}, so {} is not defined there", metric.name()),
+            format!("use {fewer}{other}, or more pairs"),
+        )
+    }
+}
+
+/// Whether a model of the training pairs can read the validation items.
+fn check_columns(train: &Comparisons, valid: &Comparisons) -> Result<()> {
+    let items = &train.set.items;
+    let n_features = items.features.n_cols();
+    let scorer = Scorer {
+        n_features,
+        feature_names: items.feature_names.clone(),
+        are_indicators: items.are_indicators,
+        scaler: None,
+        function: ScoreFunction::Linear { weights: vec![0.0; n_features] },
+    };
+    scorer.scores(&valid.set.items).map(|_| ())
+}
