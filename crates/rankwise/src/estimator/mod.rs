@@ -12,4 +12,4 @@ pub use common::{Effort, Fit};
 pub use compare::CompareSvm;
 pub use pair_estimator::PairEstimator;
 pub use rank::{CompareRank, Variant};
-pub(crate) use trials::Trials;
+pub(crate) use trials::{HeldOut, Path, Trials};

@@ -4,7 +4,7 @@ use super::common::{Effort, Fit};
 use super::compare::CompareSvm;
 use super::pairs::PairMachine;
 use super::rank::{CompareRank, Variant};
-use crate::data::Comparisons;
+use crate::data::{Comparisons, Scale};
 use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::loss::Loss;
@@ -58,6 +58,14 @@ impl PairEstimator {
             PairEstimator::Rank(svm) => (svm.c, svm.kernel, svm.loss) = (c, kernel, loss),
         }
         self
+    }
+
+    /// The scaling of features.
+    pub fn scale(&self) -> Scale {
+        match self {
+            PairEstimator::Compare(svm) => svm.scale,
+            PairEstimator::Rank(svm) => svm.scale,
+        }
     }
 
     /// How much work a fit may do.

@@ -30,6 +30,17 @@ pub(super) struct Instance<'e, 'a> {
     pub(super) cache_bytes: usize,
 }
 
+/// Solutions of other problems on the same pairs that may be near.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Start<'s> {
+    pub(super) last: Option<&'s Solution<'s>>,
+    /// What costs grew by since then.
+    pub(super) factor: f64,
+    /// The one before the last, and how much further it is from the last to here than from there to the last.
+    pub(super) before: Option<&'s Solution<'s>>,
+    pub(super) ahead: f64,
+}
+
 /// Its solution.
 pub(super) struct Solution<'a> {
     problem: PairProblem<'a>,
@@ -97,25 +108,26 @@ impl<'e> Instance<'e, '_> {
         self.costs.iter().filter(|cost| **cost > 0.0).count()
     }
 
-    /// Solves the problem, from the solution of another one on the same pairs if there is one; the factor is what its
-    /// costs grew by.
-    pub(super) fn solve(&self, start: Option<(&Solution<'_>, f64)>) -> Result<Solution<'e>> {
+    /// Solves the problem, perhaps from where others ended.
+    pub(super) fn solve(&self, start: Start<'_>) -> Result<Solution<'e>> {
         let Instance { task, exact, data, .. } = *self;
         let kernel = exact.kernel();
         let problem = PairProblem::new(task, self.loss, exact, data, |k| self.costs[k]);
-        let mut state = match start {
-            Some((solution, factor)) => {
+        let duals_of = |solution: &Solution<'_>| problem.duals_from(&solution.problem, &solution.state.duals);
+        let mut state = match start.last {
+            Some(last) => {
                 // Bounded variables tend to grow with their bounds, others with what is still missing.
-                let factor = if self.loss == Loss::Hinge { factor } else { 1.0 };
-                State::resume(&problem, problem.duals_from(&solution.problem, &solution.state.duals, factor))
+                let factor = if self.loss == Loss::Hinge { start.factor } else { 1.0 };
+                State::resume(&problem, duals_of(last), factor)
             }
             None => State::start(&problem),
         };
+        let ahead = start.before.filter(|_| start.ahead.is_finite()).map(|before| (duals_of(before), start.ahead));
         if self.n_ties() == self.n_pairs() {
             return Ok(only_ties(task, problem, state, data.n_pairs()));
         }
         let ending =
-            match self.solve_in_weights(&problem, &mut state).or_else(|| self.solve_in_pairs(&problem, &mut state)) {
+            match self.solve_in_weights(&problem, &mut state).or_else(|| self.solve_in_pairs(&problem, &mut state, ahead)) {
                 Some(ending) => ending,
                 None => self.solve_in_duals(&problem, &mut state)?,
             };
@@ -172,11 +184,20 @@ impl<'e> Instance<'e, '_> {
 
     /// Newton's method on the coefficients of pairs, where their matrix is at hand and the loss is smooth; otherwise as
     /// above.
-    fn solve_in_pairs(&self, problem: &PairProblem<'_>, state: &mut State) -> Option<Ending> {
+    fn solve_in_pairs(
+        &self,
+        problem: &PairProblem<'_>,
+        state: &mut State,
+        before: Option<(Vec<[f64; 2]>, f64)>,
+    ) -> Option<Ending> {
         if !problem.is_smooth_and_small() {
             return None;
         }
-        let start = problem.coefficients(&state.duals);
+        let mut start = problem.coefficients(&state.duals);
+        if let Some((before, ahead)) = before {
+            let before = problem.coefficients(&before);
+            start.iter_mut().zip(before).for_each(|(t, before)| *t += ahead * (*t - before));
+        }
         let (point, steps, limit) = pair_newton::minimise(problem, start, self.limits);
         self.certified(problem, state, point.duals, steps, limit)
     }
@@ -258,7 +279,7 @@ impl<'e> Instance<'e, '_> {
         if instance.n_ties() == 0 {
             instance.task = Task::Rank;
         }
-        let solution = instance.solve(Some((solution, factor)))?;
+        let solution = instance.solve(Start { last: Some(solution), factor, ..Start::default() })?;
         Ok((solution.stop, held.into_iter().map(|k| (k, solution.margins[k])).collect()))
     }
 }

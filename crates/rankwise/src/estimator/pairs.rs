@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use super::common::{Effort, Fit};
-use super::pair_solution::{Instance, Solution};
+use super::pair_solution::{Instance, Solution, Start};
 use crate::data::{Comparisons, Outcome, Scale, Scaler, largest_scale_ratio};
 use crate::error::{Error, Place, Result};
 use crate::kernel::{ItemRows, Kernel, KernelFunction};
@@ -93,7 +93,7 @@ impl PairMachine {
             limits: self.effort.limits(started, watch),
             cache_bytes: self.effort.cache_mb << 20,
         };
-        let answer = self.answer(&instance, None, true)?;
+        let answer = self.answer(&instance, Start::default(), true)?;
         self.warn(&instance, &answer, &mut warnings);
         let Answer { solution, beta, unit, no_tie_region, threshold, stop } = answer;
         let scorer = Scorer {
@@ -108,15 +108,14 @@ impl PairMachine {
         Ok(Model { scorer, threshold: threshold / unit, beta, no_tie_region, training })
     }
 
-    /// Solves, from another answer on the same pairs (with the factor by which costs grew) if there is one, and finds the
-    /// threshold if it is wanted.
+    /// Solves, perhaps from where others ended, and finds the threshold if it is wanted.
     pub(super) fn answer<'a>(
         &self,
         instance: &Instance<'a, '_>,
-        start: Option<(&Answer<'_>, f64)>,
+        start: Start<'_>,
         with_threshold: bool,
     ) -> Result<Answer<'a>> {
-        let solution = instance.solve(start.map(|(answer, factor)| (&answer.solution, factor)))?;
+        let solution = instance.solve(start)?;
         // β < 0: scores are −u/β, so that the machine's own threshold is 1.
         let largest = solution.margins.iter().fold(0.0, |m: f64, z| m.max(z.abs()));
         let beta = solution.beta.map(|b| if b.abs() < 1e-8 * largest { 0.0 } else { b });

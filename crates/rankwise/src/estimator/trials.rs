@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use super::pair_estimator::PairEstimator;
-use super::pair_solution::Instance;
+use super::pair_solution::{Instance, Start};
 use super::pairs::{Answer, PairMachine};
 use crate::data::{Comparisons, Pair, PairSet, Scale, Scaler};
 use crate::error::{Error, Result};
@@ -79,6 +79,11 @@ impl Trials {
         self.parts.len()
     }
 
+    /// What the rows of a fit's matrix over pairs would take, all of them.
+    pub(crate) fn row_bytes(&self) -> usize {
+        self.n_learnt.saturating_mul(self.n_learnt).saturating_mul(size_of::<f32>())
+    }
+
     /// A kernel with its parameters for a part: γ `scale` depends on what is learnt from.
     pub(crate) fn resolve(&self, kernel: Kernel, part: usize) -> Result<KernelFunction> {
         let is_learnt = &self.parts[part].is_learnt;
@@ -93,7 +98,7 @@ impl Trials {
 
     /// Fits on a part with growing C.
     pub(crate) fn path<'a>(&'a self, exact: &'a Exact<'a>, estimator: &PairEstimator, part: usize) -> Path<'a> {
-        Path { trials: self, exact, machine: estimator.machine(), part, last: None }
+        Path { trials: self, exact, machine: estimator.machine(), part, last: None, before: None }
     }
 }
 
@@ -103,7 +108,9 @@ pub(crate) struct Path<'a> {
     exact: &'a Exact<'a>,
     machine: PairMachine,
     part: usize,
+    /// The fits with the last C and the one before it.
     last: Option<(Answer<'a>, f64)>,
+    before: Option<(Answer<'a>, f64)>,
 }
 
 impl Path<'_> {
@@ -123,7 +130,14 @@ impl Path<'_> {
             cache_bytes: self.machine.effort.cache_mb << 20,
         };
         instance.task = self.machine.task(instance.n_ties());
-        let start = self.last.as_ref().map(|(answer, before)| (answer, c / before));
+        let (last, before) = (self.last.as_ref(), self.before.as_ref());
+        let step = |a: f64, b: f64| (b / a).ln();
+        let start = Start {
+            last: last.map(|last| &last.0.solution),
+            factor: last.map_or(1.0, |last| c / last.1),
+            before: before.map(|before| &before.0.solution),
+            ahead: last.zip(before).map_or(0.0, |(last, before)| step(last.1, c) / step(before.1, last.1)),
+        };
         let answer = self.machine.answer(&instance, start, with_threshold)?;
         let margins: Vec<f64> = held.iter().map(|&k| answer.solution.margins[k] / answer.unit).collect();
         if margins.iter().any(|z| !z.is_finite()) {
@@ -133,7 +147,7 @@ impl Path<'_> {
             });
         }
         let held_out = HeldOut { margins, threshold: answer.threshold / answer.unit, stop: answer.stop };
-        self.last = Some((answer, c));
+        self.before = self.last.replace((answer, c));
         Ok(held_out)
     }
 }

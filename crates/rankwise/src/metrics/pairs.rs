@@ -42,6 +42,11 @@ impl PairMetric {
         self != PairMetric::ZeroOne
     }
 
+    /// Whether the threshold matters.
+    pub fn needs_threshold(self) -> bool {
+        self == PairMetric::ZeroOne
+    }
+
     /// The metric's value; `None` where it is not defined (no ties, or nothing but ties).
     pub fn of(self, judged: &Judged<'_>) -> Option<f64> {
         match self {

@@ -150,12 +150,12 @@ impl<'a> PairProblem<'a> {
         self.merged.iter().enumerate().map(of).collect()
     }
 
-    /// Dual variables of another problem on the same pairs, times a factor, as far as the pairs are in this one too.
-    pub(crate) fn duals_from(&self, other: &PairProblem<'_>, duals: &[[f64; 2]], factor: f64) -> Vec<[f64; 2]> {
+    /// Dual variables of another problem on the same pairs, as far as the pairs are in this one too.
+    pub(crate) fn duals_from(&self, other: &PairProblem<'_>, duals: &[[f64; 2]]) -> Vec<[f64; 2]> {
         let mut own = vec![[0.0; 2]; self.pairs.len()];
         for (mine, others) in self.merged.iter().zip(&other.merged) {
             if let (Some((mine, _)), Some((others, _))) = (mine, others) {
-                own[*mine as usize] = duals[*others as usize].map(|a| factor * a);
+                own[*mine as usize] = duals[*others as usize];
             }
         }
         own

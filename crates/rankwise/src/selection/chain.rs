@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::tuner::TuneWatch;
 use crate::data::Comparisons;
 use crate::error::{Error, Result};
-use crate::estimator::PairEstimator;
+use crate::estimator::{HeldOut, Path};
 use crate::metrics::{Judged, PairMetric};
 use crate::progress::{Progress, Stop, Watch};
 
@@ -67,31 +67,33 @@ impl Watch for Limits<'_> {
     }
 }
 
-/// Learns from `train` and measures on `held`, once for every C of an ascending list; kernel and loss are the
-/// estimator's. A point whose numbers leave their range is [`Cell::Failed`]; any other error ends the search.
+/// Fits along a path, once for every C of an ascending list, and measures on the held-out pairs of the path's part. A point
+/// whose numbers leave their range is [`Cell::Failed`]; any other error ends the search.
 pub(super) fn chain(
-    estimator: &PairEstimator,
-    train: &Comparisons,
+    mut path: Path<'_>,
     held: &Comparisons,
     cs: &[f64],
     metric: PairMetric,
     limits: &Limits<'_>,
 ) -> Result<Vec<Cell>> {
-    let (_, kernel, loss) = estimator.shape();
     let mut cells = Vec::with_capacity(cs.len());
     for &c in cs {
         if limits.are_over() {
             break;
         }
         let started = Instant::now();
-        let cell = match measure(&estimator.clone().shaped(c, kernel, loss), train, held, metric, limits) {
-            Ok(cell) => cell,
+        let cell = match path.next(c, metric.needs_threshold(), limits) {
+            Ok(HeldOut { stop: Stop::Interrupted, .. }) => break,
+            Ok(HeldOut { margins, threshold, stop }) => {
+                let judged = Judged::new(&held.outcomes, &margins, held.weights.as_deref(), threshold)?;
+                match metric.of(&judged) {
+                    Some(value) => Cell::Measured(value, stop),
+                    None => Cell::Failed(format!("{} is not defined", metric.name())),
+                }
+            }
             Err(Error::Numeric { problem, .. }) => Cell::Failed(problem),
             Err(error) => return Err(error),
         };
-        if cell == Cell::NotReached {
-            break;
-        }
         limits.tell(c, started.elapsed());
         cells.push(cell);
     }
@@ -99,21 +101,8 @@ pub(super) fn chain(
     Ok(cells)
 }
 
-fn measure(
-    estimator: &PairEstimator,
-    train: &Comparisons,
-    held: &Comparisons,
-    metric: PairMetric,
-    limits: &Limits<'_>,
-) -> Result<Cell> {
-    let model = estimator.fit_watched(train, limits)?.model;
-    if model.training.stop == Stop::Interrupted {
-        return Ok(Cell::NotReached);
-    }
-    let margins = model.margins(&held.set)?;
-    let judged = Judged::new(&held.outcomes, &margins, held.weights.as_deref(), model.threshold)?;
-    Ok(match metric.of(&judged) {
-        Some(value) => Cell::Measured(value, model.training.stop),
-        None => Cell::Failed(format!("{} is not defined", metric.name())),
-    })
+/// The cells of a kernel that cannot be computed at all.
+pub(super) fn failed(cs: &[f64], problem: &str, limits: &Limits<'_>) -> Vec<Cell> {
+    cs.iter().for_each(|&c| limits.tell(c, Duration::ZERO));
+    vec![Cell::Failed(problem.into()); cs.len()]
 }

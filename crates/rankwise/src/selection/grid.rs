@@ -1,6 +1,6 @@
 //! Points to try.
 
-use crate::data::{Comparisons, Scale, Scaler};
+use crate::data::{Comparisons, Scaler};
 use crate::error::{Error, Result};
 use crate::estimator::PairEstimator;
 use crate::kernel::{Gamma, Kernel, KernelFunction};
@@ -106,11 +106,7 @@ fn three_digits(value: f64) -> f64 {
 pub(super) fn scale_gamma(estimator: &PairEstimator, data: &Comparisons) -> Result<f64> {
     let present: Vec<usize> = (0..data.n_pairs()).filter(|&k| data.weight(k) > 0.0).collect();
     let items = data.set.select(&present).items.features;
-    let scale: Scale = match estimator {
-        PairEstimator::Compare(svm) => svm.scale,
-        PairEstimator::Rank(svm) => svm.scale,
-    };
-    let scaled = Scaler::learn(scale, &items).map(|scaler| scaler.apply(&items)).transpose()?;
+    let scaled = Scaler::learn(estimator.scale(), &items).map(|scaler| scaler.apply(&items)).transpose()?;
     match (Kernel::Rbf { gamma: Gamma::Scale }).resolve(scaled.as_ref().unwrap_or(&items))? {
         KernelFunction::Rbf { gamma } => Ok(gamma),
         _ => Ok(1.0),

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::data::{Comparisons, Outcome, cross_fit_folds};
+use crate::data::{Comparisons, Outcome, Scale, cross_fit_folds};
 use crate::error::{Error, Place, Result};
+use crate::estimator::Trials;
 use crate::metrics::{Judged, PairMetric};
 use crate::model::{ScoreFunction, Scorer, TuningSplit};
 
@@ -21,13 +22,36 @@ pub enum Split<'a> {
 
 /// Pairs to learn from, and pairs to measure on.
 pub(super) struct Part {
-    pub(super) train: Comparisons,
+    train: Comparisons,
     pub(super) held: Comparisons,
+}
+
+/// All parts.
+pub(super) struct Parts {
+    pub(super) parts: Vec<Part>,
+    /// The pairs with their folds, where these are the parts.
+    folded: Option<(Comparisons, Vec<u32>)>,
+}
+
+impl Parts {
+    /// How many parts there are.
+    pub(super) fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// What fits on these parts can share, and whose part of it each part is: all folds the same pairs, unless scaling
+    /// makes them different.
+    pub(super) fn trials(&self, scale: Scale) -> Result<Vec<Trials>> {
+        match &self.folded {
+            Some((data, folds)) if scale == Scale::None => Ok(vec![Trials::of_folds(data, folds, self.len())?]),
+            _ => self.parts.iter().map(|part| Trials::of_held_out(scale, &part.train, &part.held)).collect(),
+        }
+    }
 }
 
 impl Split<'_> {
     /// The parts of the data, each fit to learn from and to be measured by `metric`.
-    pub(super) fn parts(self, data: &Comparisons, metric: PairMetric, seed: u64) -> Result<Vec<Part>> {
+    pub(super) fn parts(self, data: &Comparisons, metric: PairMetric, seed: u64) -> Result<Parts> {
         if metric == PairMetric::AucBaseline {
             return Err(Error::parameter(
                 "metric",
@@ -50,26 +74,26 @@ impl Split<'_> {
         let parts = match self {
             Split::Valid(valid) => {
                 check_columns(&train, valid)?;
-                vec![Part { train, held: present(valid) }]
+                Parts { parts: vec![Part { train, held: present(valid) }], folded: None }
             }
-            Split::Folds(n_folds) => folded(&train, n_folds, seed)?,
+            Split::Folds(n_folds) => folded(train, n_folds, seed)?,
         };
-        for (at, part) in parts.iter().enumerate() {
+        for (at, part) in parts.parts.iter().enumerate() {
             part.check(metric, self, at)?;
         }
         Ok(parts)
     }
 
     /// What is to be remembered of it.
-    pub(super) fn record(self, parts: &[Part]) -> TuningSplit {
+    pub(super) fn record(self, parts: &Parts) -> TuningSplit {
         match self {
-            Split::Valid(_) => TuningSplit::Validation { pairs: parts.iter().map(|part| part.held.n_pairs()).sum() },
+            Split::Valid(_) => TuningSplit::Validation { pairs: parts.parts.iter().map(|part| part.held.n_pairs()).sum() },
             Split::Folds(folds) => TuningSplit::Folds { folds },
         }
     }
 }
 
-fn folded(data: &Comparisons, n_folds: usize, seed: u64) -> Result<Vec<Part>> {
+fn folded(data: Comparisons, n_folds: usize, seed: u64) -> Result<Parts> {
     if n_folds < 2 {
         return Err(Error::parameter("folds", n_folds, "at least 2"));
     }
@@ -90,7 +114,7 @@ fn folded(data: &Comparisons, n_folds: usize, seed: u64) -> Result<Vec<Part>> {
     if n_units < n_folds {
         return Err(too_few(n_units));
     }
-    let folds = cross_fit_folds(data, n_folds, seed ^ OTHER_FOLDS);
+    let folds = cross_fit_folds(&data, n_folds, seed ^ OTHER_FOLDS);
     // Units that say the same share a fold, so that one may still be empty.
     let used = folds.iter().collect::<HashSet<_>>().len();
     if used < n_folds {
@@ -100,7 +124,8 @@ fn folded(data: &Comparisons, n_folds: usize, seed: u64) -> Result<Vec<Part>> {
         let (held, seen): (Vec<usize>, Vec<usize>) = (0..folds.len()).partition(|&k| folds[k] as usize == fold);
         Part { train: data.select(&seen), held: data.select(&held) }
     };
-    Ok((0..n_folds).map(part).collect())
+    let parts = (0..n_folds).map(part).collect();
+    Ok(Parts { parts, folded: Some((data, folds)) })
 }
 
 impl Part {

@@ -81,24 +81,36 @@ wide! {
     /// Squares of the columns of L⁻¹ from `first` on; `columns` is room to work in.
     fn inverse_columns<T>(lower: &[T], n: usize, first: usize, columns: &mut [[T; LANES]], squares: &mut [T; LANES]) {
         let mut sums = [T::ZERO; LANES];
-        for k in first..n {
-            let row = &lower[k * n..];
-            let mut rest = [T::ZERO; LANES];
-            if k < first + LANES {
-                rest[k - first] = T::from_f64(1.0);
-            }
-            for (&factor, column) in row[first..k].iter().zip(&columns[first..k]) {
-                let minus = T::ZERO.minus(factor);
-                for lane in 0..LANES {
-                    rest[lane] = minus.times_plus::<FMA>(column[lane], rest[lane]);
+        let mut start = first;
+        while start < n {
+            // Rows that share what they load of the rows before them.
+            let n_here = ROWS.min(n - start);
+            let mut rest = [[T::ZERO; LANES]; ROWS];
+            let rows: [&[T]; ROWS] = std::array::from_fn(|r| &lower[(start + r.min(n_here - 1)) * n..][first..start]);
+            for (m, column) in columns[first..start].iter().enumerate() {
+                for r in 0..ROWS {
+                    let factor = rows[r][m];
+                    for lane in 0..LANES {
+                        rest[r][lane] = factor.times_plus::<FMA>(column[lane], rest[r][lane]);
+                    }
                 }
             }
-            let inverse = T::from_f64(1.0 / row[k].to_f64());
-            for lane in 0..LANES {
-                let value = rest[lane].times(inverse);
-                columns[k][lane] = value;
-                sums[lane] = value.times_plus::<FMA>(value, sums[lane]);
+            for (k, mut rest) in (start..start + n_here).zip(rest) {
+                let row = &lower[k * n..];
+                for (&factor, column) in row[start..k].iter().zip(&columns[start..k]) {
+                    for lane in 0..LANES {
+                        rest[lane] = factor.times_plus::<FMA>(column[lane], rest[lane]);
+                    }
+                }
+                let inverse = T::from_f64(1.0 / row[k].to_f64());
+                for lane in 0..LANES {
+                    let unit = T::from_f64(if k == first + lane { 1.0 } else { 0.0 });
+                    let value = unit.minus(rest[lane]).times(inverse);
+                    columns[k][lane] = value;
+                    sums[lane] = value.times_plus::<FMA>(value, sums[lane]);
+                }
             }
+            start += ROWS;
         }
         *squares = sums;
     }

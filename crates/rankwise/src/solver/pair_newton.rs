@@ -20,6 +20,8 @@ use crate::progress::Stop;
 const MOST_STEPS: u64 = 100;
 /// How much steeper the losses become from one round to the next.
 const EASING: f64 = 10.0;
+/// How wrong a system solved by Cholesky is, about.
+const EXACT: f64 = 1e-9;
 /// A step that moves no margin by more than this share of the largest is the last.
 const STILL: f64 = 1e-10;
 
@@ -72,7 +74,7 @@ impl<'a> Search<'a> {
             }
             self.steps += 1;
             let residual: Vec<f64> = self.point.coefficients.iter().zip(&self.t).map(|(a, b)| a - b).collect();
-            let step = newton_step(problem, &self.point, &self.t, &residual, precision);
+            let (step, precision_met) = newton_step(problem, &self.point, &self.t, &residual, precision);
             let along = problem.margins(&step);
             let (moved, largest) = (largest(&along), largest(&self.z).max(1.0));
             if std::env::var("PN").is_ok() {
@@ -95,10 +97,12 @@ impl<'a> Search<'a> {
                     let before = &self.point;
                     let is_same = size == 1.0 && next.curvatures == before.curvatures && next.tilts == before.tilts;
                     (self.t, self.z, self.point, value) = (trial, margins, next, next_value);
-                    if is_last || (is_same && precision <= 1e-9) {
+                    if is_last || (is_same && precision_met * moved <= STILL * largest) {
                         return None;
                     }
-                    precision = if is_same { 1e-11 } else { (0.01 * moved / largest).clamp(1e-11, precision) };
+                    // The next step will be about as small as this one is wrong.
+                    let wrong = precision_met * moved / largest;
+                    precision = if is_same { (0.1 * STILL / wrong).clamp(1e-11, 1e-2) } else { (0.03 * moved / largest).clamp(1e-6, 1e-2) };
                     break;
                 }
                 size *= 0.5;
@@ -121,7 +125,7 @@ fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |m: f64, v| m.max(v.abs()))
 }
 
-fn newton_step(problem: &dyn SmoothPairs, point: &PairPoint, t: &[f64], residual: &[f64], precision: f64) -> Vec<f64> {
+fn newton_step(problem: &dyn SmoothPairs, point: &PairPoint, t: &[f64], residual: &[f64], precision: f64) -> (Vec<f64>, f64) {
     let acting = Acting::of(point);
     let mut step = vec![0.0; t.len()];
     acting.idle.iter().for_each(|&k| step[k as usize] = -t[k as usize]);
@@ -129,13 +133,13 @@ fn newton_step(problem: &dyn SmoothPairs, point: &PairPoint, t: &[f64], residual
     let (residual, dropped) = (acting.select(residual), acting.select(&dropped));
     let mut w: Vec<f64> = residual.iter().zip(&acting.q).zip(&dropped).map(|((r, q), g)| r / q - g).collect();
     let mut v = acting.h.clone();
-    solve(acting.matrix(problem), acting.pairs.len(), &mut w, &mut v, precision);
+    let precision = solve(acting.matrix(problem), acting.pairs.len(), &mut w, &mut v, precision);
     if let Some(rest) = acting.beta_curvature(point, &v) {
         let gap: f64 = acting.h.iter().zip(&residual).zip(&w).map(|((h, r), w)| h * (r - w)).sum();
         add_multiple::<f64>(&mut w, gap / rest, &v);
     }
     acting.pairs.iter().zip(&w).for_each(|(&k, w)| step[k as usize] = *w);
-    step
+    (step, precision)
 }
 
 /// What the margin of each pair would be, had the pair not been there, at a solution with coefficients t = t*(z): exact if
@@ -196,17 +200,19 @@ impl Acting {
     }
 }
 
-/// Solves M·a = a and M·b = b in place, by conjugate gradients if these are quick, by Cholesky if not.
-fn solve(matrix: Vec<f64>, n: usize, a: &mut Vec<f64>, b: &mut Vec<f64>, precision: f64) {
+/// Solves M·a = a and M·b = b in place, by conjugate gradients if these are quick, by Cholesky if not; returns about how
+/// wrong the solutions are.
+fn solve(matrix: Vec<f64>, n: usize, a: &mut Vec<f64>, b: &mut Vec<f64>, precision: f64) -> f64 {
     // So many products with the matrix cost as much as its factors.
     let most = n / 12;
     if let Some([x, y]) = by_gradients(&matrix, n, [a, b], precision, most) {
         (*a, *b) = (x, y);
-        return;
+        return precision;
     }
     let factors = Cholesky::new(matrix, n, f64::MIN_POSITIVE);
     factors.solve(a);
     factors.solve(b);
+    EXACT
 }
 
 /// Conjugate gradients on two right-hand sides at once with the diagonal as preconditioner; `None` after too many steps.

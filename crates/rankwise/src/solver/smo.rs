@@ -37,12 +37,12 @@ impl State {
         state
     }
 
-    /// Takes up given variables: within their bounds, and the heavier side of Σ y·a made lighter where nothing else
-    /// balances it.
-    pub(crate) fn resume(problem: &dyn MirroredQp, mut duals: Vec<[f64; 2]>) -> Self {
+    /// Takes up given variables times a factor: within their bounds, and the heavier side of Σ y·a made lighter where
+    /// nothing else balances it.
+    pub(crate) fn resume(problem: &dyn MirroredQp, mut duals: Vec<[f64; 2]>, factor: f64) -> Self {
         let mut sums = [0.0; 2];
         for (dual, a) in problem.duals().iter().zip(&mut duals) {
-            *a = a.map(|a| a.clamp(0.0, dual.upper));
+            *a = a.map(|a| (factor * a).clamp(0.0, dual.upper));
             sums[usize::from(dual.label > 0.0)] += a[0] + a[1];
         }
         let [minus, plus] = sums;
