@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::kernel::KernelFunction;
 use crate::loss::Loss;
 use crate::model::ScoreFunction;
-use crate::problem::{Exact, LinearPrimal, MirroredQp, PairProblem, PairRows, SmoothPairs, Task};
+use crate::problem::{Exact, LinearPrimal, MirroredQp, PairProblem, PairRows, SmoothPairs, Stage, Task};
 use crate::progress::Stop;
 use crate::solver::smo::{self, Ending, State};
 use crate::solver::{Limits, newton, pair_newton};
@@ -71,9 +71,9 @@ impl Solution<'_> {
     /// Margins of the data's pairs, each as if it had not been there, where one factorisation tells.
     fn left_out_margins(&self) -> Option<Vec<f64>> {
         let (problem, duals) = (&self.problem, &self.state.duals);
-        problem.is_smooth_and_small().then(|| {
+        (problem.has_matrix() && problem.loss() == Loss::SquaredHinge).then(|| {
             let margins = problem.margins(&problem.coefficients(duals));
-            let without = pair_newton::leave_one_out(problem, &problem.at(&margins, 1.0), &margins);
+            let without = pair_newton::leave_one_out(problem, &problem.at(&margins, Stage::TRUE), &margins);
             problem.data_margins(&without, duals)
         })
     }
@@ -190,7 +190,7 @@ impl<'e> Instance<'e, '_> {
         state: &mut State,
         before: Option<(Vec<[f64; 2]>, f64)>,
     ) -> Option<Ending> {
-        if !problem.is_smooth_and_small() {
+        if !problem.has_matrix() {
             return None;
         }
         let mut start = problem.coefficients(&state.duals);
@@ -199,6 +199,12 @@ impl<'e> Instance<'e, '_> {
             start.iter_mut().zip(before).for_each(|(t, before)| *t += ahead * (*t - before));
         }
         let (point, steps, limit) = pair_newton::minimise(problem, start, self.limits);
+        if self.loss == Loss::Hinge && limit.is_none() {
+            // The search in duals knows whether the constant answer is the optimum, and what rounding has left to do.
+            *state = State::resume(problem, point.duals, 1.0);
+            state.iterations = steps;
+            return None;
+        }
         self.certified(problem, state, point.duals, steps, limit)
     }
 

@@ -5,7 +5,7 @@
 //!
 //!   δ + S̃·G·δ = t* − t,
 //!
-//! in which pairs without an acting loss only drop their coefficient. For the others (A), with h = x/q and M = G_AA + 1/q, two
+//! in which pairs without curvature simply take the coefficient that is asked for. For the others (A), with h = x/q and M = G_AA + 1/q, two
 //! systems M·w = (t* − t)/q − G·δ_rest and M·v = h give δ = w + v·s, s = hᵀ(t* − t − w)/(Σq − hᵀx + hᵀv). M is positive
 //! definite: conjugate gradients where 1/q is large against G, Cholesky elsewhere. The functions are piecewise
 //! quadratic, so that a full step that changes nobody's acting ends the search, exactly.
@@ -13,13 +13,11 @@
 use super::Limits;
 use super::cholesky::Cholesky;
 use crate::math::{add_multiple, dot, wide};
-use crate::problem::{PairPoint, SmoothPairs};
+use crate::problem::{PairPoint, Side, SmoothPairs, Stage};
 use crate::progress::Stop;
 
 /// Steps after which the rest is left to others.
 const MOST_STEPS: u64 = 100;
-/// How much steeper the losses become from one round to the next.
-const EASING: f64 = 10.0;
 /// How wrong a system solved by Cholesky is, about.
 const EXACT: f64 = 1e-9;
 /// A step that moves no margin by more than this share of the largest is the last.
@@ -27,22 +25,19 @@ const STILL: f64 = 1e-10;
 
 /// The point where the search ended, the steps it took, and the limit that stopped it, if any. Starts from coefficients.
 ///
-/// Where the losses are steep against G, most pairs act at first that do not in the end: the search then starts from
-/// gentler losses.
-pub(crate) fn minimise(
-    problem: &dyn SmoothPairs,
-    start: Vec<f64>,
-    limits: Limits<'_>,
-) -> (PairPoint, u64, Option<Stop>) {
+/// Where the losses are steep against G, most pairs act at first that do not in the end, and where they have corners, hardly
+/// any: the search then starts from gentler losses.
+pub(crate) fn minimise(problem: &dyn SmoothPairs, start: Vec<f64>, limits: Limits<'_>) -> (PairPoint, u64, Option<Stop>) {
+    let stages = problem.stages(start.iter().any(|t| *t != 0.0));
     let mut search = Search::new(problem, start);
-    let mut ease = if search.t.iter().all(|t| *t == 0.0) { problem.ease() } else { 1.0 };
-    loop {
-        let limit = search.run(ease, limits);
-        if ease == 1.0 || limit.is_some() {
+    for (at, &stage) in stages.iter().enumerate() {
+        let is_last = at + 1 == stages.len();
+        let limit = search.run(stage, is_last, limits);
+        if limit.is_some() || (problem.has_corners() && !is_last && search.sharpen(stages[stages.len() - 1])) {
             return (search.point, search.steps, limit);
         }
-        ease = (ease * EASING).min(1.0);
     }
+    (search.point, search.steps, None)
 }
 
 struct Search<'a> {
@@ -56,16 +51,60 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn new(problem: &'a dyn SmoothPairs, t: Vec<f64>) -> Self {
         let z = problem.margins(&t);
-        let point = problem.at(&z, 1.0);
+        let point = problem.at(&z, Stage::TRUE);
         Search { problem, t, z, point, steps: 0 }
     }
 
-    /// Goes to the optimum for losses times `ease`: roughly where that is below 1.
-    fn run(&mut self, ease: f64, limits: Limits<'_>) -> Option<Stop> {
+    /// From the optimum of a rounder stage straight to the one of this: the sides of that one tell which equations hold
+    /// here, and the solution which of them do not, until all do. Whether that came to an end; where it did not, the search
+    /// stands where it stood.
+    fn sharpen(&mut self, stage: Stage) -> bool {
         let problem = self.problem;
-        let still = if ease < 1.0 { 1e-2 } else { STILL };
-        self.point = problem.at(&self.z, ease);
+        let (mut t, mut z, mut sides) = (self.t.clone(), self.z.clone(), self.point.sides.clone());
+        let mut n_wrong = usize::MAX;
+        loop {
+            (t, z) = self.step_on_sides(stage, &sides, &t, &z);
+            self.steps += 1;
+            let (mut point, truth) = problem.at_sides(&z, stage, &sides);
+            let n_now = truth.iter().zip(&sides).filter(|(a, b)| a != b).count();
+            if std::env::var("PN").is_ok() { eprintln!("sharpen {} wrong {} ", point.curvatures.iter().filter(|q| **q > 0.0).count(), n_now); }
+            if n_now == 0 {
+                problem.settle(&mut point, &t);
+                (self.t, self.z, self.point) = (t, z, point);
+                return true;
+            }
+            if n_now >= n_wrong {
+                return false;
+            }
+            (n_wrong, sides) = (n_now, truth);
+        }
+    }
+
+    /// A full step for losses that go on as `sides` says.
+    fn step_on_sides(&self, stage: Stage, sides: &[[Side; 2]], t: &[f64], z: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let (point, _) = self.problem.at_sides(z, stage, sides);
+        let residual: Vec<f64> = point.coefficients.iter().zip(t).map(|(a, b)| a - b).collect();
+        let (step, _) = newton_step(self.problem, &point, t, &residual, EXACT);
+        (sum(t, 1.0, &step), sum(z, 1.0, &self.problem.margins(&step)))
+    }
+
+    /// Goes to the optimum of a stage; only roughly unless it is the last.
+    fn run(&mut self, stage: Stage, is_last_stage: bool, limits: Limits<'_>) -> Option<Stop> {
+        let problem = self.problem;
+        let still = if is_last_stage { STILL } else if stage.width > 0.0 { 0.3 * stage.width } else { 1e-2 };
+        let sides = std::mem::take(&mut self.point.sides);
+        self.point = problem.at(&self.z, stage);
         let mut value = 0.5 * dot::<f64>(&self.t, &self.z) + self.point.losses;
+        if problem.has_corners() && self.steps > 0 {
+            // What curved in a rounder stage is beyond the curve of this one, but will come back to it.
+            let (t, z) = self.step_on_sides(stage, &sides, &self.t, &self.z);
+            let point = problem.at(&z, stage);
+            let next = 0.5 * dot::<f64>(&t, &z) + point.losses;
+            if std::env::var("PN").is_ok() { eprintln!("trans {} {}", next, value); }
+            if next < value {
+                (self.t, self.z, self.point, value) = (t, z, point, next);
+            }
+        }
         let mut precision = 1e-2;
         let first = self.steps;
         while self.steps < first + MOST_STEPS {
@@ -79,7 +118,7 @@ impl<'a> Search<'a> {
             let (moved, largest) = (largest(&along), largest(&self.z).max(1.0));
             if std::env::var("PN").is_ok() {
                 eprintln!(
-                    "ease {ease:.0e} active {} prec {precision:.0e} moved {:.1e}",
+                    "w {:.0e} active {} prec {precision:.0e} moved {:.1e}", stage.width,
                     self.point.curvatures.iter().filter(|q| **q > 0.0).count(),
                     moved / largest
                 );
@@ -90,7 +129,7 @@ impl<'a> Search<'a> {
             loop {
                 let trial = sum(&self.t, size, &step);
                 let margins = sum(&self.z, size, &along);
-                let next = problem.at(&margins, ease);
+                let next = problem.at(&margins, stage);
                 let next_value = 0.5 * dot::<f64>(&trial, &margins) + next.losses;
                 let is_last = moved <= still * largest;
                 if is_last || next_value <= value + 1e-4 * size * slope + 1e-14 * value.abs() {
@@ -128,7 +167,7 @@ fn largest(values: &[f64]) -> f64 {
 fn newton_step(problem: &dyn SmoothPairs, point: &PairPoint, t: &[f64], residual: &[f64], precision: f64) -> (Vec<f64>, f64) {
     let acting = Acting::of(point);
     let mut step = vec![0.0; t.len()];
-    acting.idle.iter().for_each(|&k| step[k as usize] = -t[k as usize]);
+    acting.idle.iter().for_each(|&k| step[k as usize] = residual[k as usize]);
     let dropped = if step.iter().any(|d| *d != 0.0) { problem.margins(&step) } else { vec![0.0; t.len()] };
     let (residual, dropped) = (acting.select(residual), acting.select(&dropped));
     let mut w: Vec<f64> = residual.iter().zip(&acting.q).zip(&dropped).map(|((r, q), g)| r / q - g).collect();
