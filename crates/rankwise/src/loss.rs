@@ -15,27 +15,6 @@ pub enum Loss {
     SquaredHinge,
 }
 
-/// Where on a loss a slack stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Side {
-    /// No slack, no loss.
-    #[default]
-    Off,
-    /// Where the loss curves.
-    Curved,
-    /// Where the loss is a straight line.
-    Straight,
-}
-
-/// A loss with its derivatives.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct Smoothed {
-    pub(crate) value: f64,
-    pub(crate) slope: f64,
-    pub(crate) curvature: f64,
-    pub(crate) side: Side,
-}
-
 impl Loss {
     /// All losses.
     pub const ALL: [Loss; 2] = [Loss::Hinge, Loss::SquaredHinge];
@@ -65,31 +44,6 @@ impl Loss {
             Loss::Hinge => f64::from(t >= 0.0),
             Loss::SquaredHinge => 2.0 * t.max(0.0),
         }
-    }
-
-    /// ℓ(t) with its corner rounded over `width`: a hinge becomes t²/2w on [0, w] and t − w/2 beyond.
-    #[inline]
-    pub(crate) fn smoothed(self, t: f64, width: f64) -> Smoothed {
-        let side = if t <= 0.0 {
-            Side::Off
-        } else if self == Loss::SquaredHinge || t < width {
-            Side::Curved
-        } else {
-            Side::Straight
-        };
-        self.on_side(side, t, width)
-    }
-
-    /// The piece of the rounded loss on a side, at any t.
-    #[inline]
-    pub(crate) fn on_side(self, side: Side, t: f64, width: f64) -> Smoothed {
-        let (value, slope, curvature) = match (side, self) {
-            (Side::Off, _) => (0.0, 0.0, 0.0),
-            (_, Loss::SquaredHinge) => (t * t, 2.0 * t, 2.0),
-            (Side::Curved, Loss::Hinge) => (0.5 * t * t / width, t / width, 1.0 / width),
-            (Side::Straight, Loss::Hinge) => (t - 0.5 * width, 1.0, 0.0),
-        };
-        Smoothed { value, slope, curvature, side }
     }
 
     /// The largest dual variable of c·ℓ.

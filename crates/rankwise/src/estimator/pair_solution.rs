@@ -7,10 +7,10 @@ use crate::error::{Error, Result};
 use crate::kernel::KernelFunction;
 use crate::loss::Loss;
 use crate::model::ScoreFunction;
-use crate::problem::{Exact, LinearPrimal, MirroredQp, PairProblem, PairRows, SmoothPairs, Stage, Task};
+use crate::problem::{Exact, LinearPrimal, MirroredQp, PairLosses, PairProblem, PairRows, Task};
 use crate::progress::Stop;
 use crate::solver::smo::{self, Ending, State};
-use crate::solver::{Limits, newton, pair_newton};
+use crate::solver::{Limits, newton, pair_newton, polish};
 
 /// Folds that kernel machines re-fit their threshold on.
 const FOLDS: usize = 5;
@@ -73,7 +73,7 @@ impl Solution<'_> {
         let (problem, duals) = (&self.problem, &self.state.duals);
         (problem.has_matrix() && problem.loss() == Loss::SquaredHinge).then(|| {
             let margins = problem.margins(&problem.coefficients(duals));
-            let without = pair_newton::leave_one_out(problem, &problem.at(&margins, Stage::TRUE), &margins);
+            let without = pair_newton::leave_one_out(problem, &problem.at(&margins, 1.0), &margins);
             problem.data_margins(&without, duals)
         })
     }
@@ -190,7 +190,7 @@ impl<'e> Instance<'e, '_> {
         state: &mut State,
         before: Option<(Vec<[f64; 2]>, f64)>,
     ) -> Option<Ending> {
-        if !problem.has_matrix() {
+        if !problem.has_matrix() || self.loss != Loss::SquaredHinge {
             return None;
         }
         let mut start = problem.coefficients(&state.duals);
@@ -199,12 +199,6 @@ impl<'e> Instance<'e, '_> {
             start.iter_mut().zip(before).for_each(|(t, before)| *t += ahead * (*t - before));
         }
         let (point, steps, limit) = pair_newton::minimise(problem, start, self.limits);
-        if self.loss == Loss::Hinge && limit.is_none() {
-            // The search in duals knows whether the constant answer is the optimum, and what rounding has left to do.
-            *state = State::resume(problem, point.duals, 1.0);
-            state.iterations = steps;
-            return None;
-        }
         self.certified(problem, state, point.duals, steps, limit)
     }
 
@@ -228,14 +222,43 @@ impl<'e> Instance<'e, '_> {
     /// Sequential minimal optimisation: f32 rows are half the memory and twice the speed; what they cannot solve or hold,
     /// f64 rows finish.
     fn solve_in_duals(&self, problem: &PairProblem<'_>, state: &mut State) -> Result<Ending> {
+        let mut ending = self.search_in_duals(problem, state, self.limits)?;
+        // Where the matrix is at hand, the optimum itself is not far.
+        let mut limits = self.limits;
+        while problem.has_matrix() && ending.stop == Stop::Converged && !ending.collapsed {
+            if let Some(duals) = polish::polish(problem, &state.duals) {
+                let mut polished = State::resume(problem, duals, 1.0);
+                polished.iterations = state.iterations;
+                let certificate = problem.certify(&polished.duals, polished.anchor);
+                if std::env::var("PN").is_ok() { eprintln!("POL gap {:e} was {:e} primal {} {} dual {} {}", certificate.gap(), ending.certificate.gap(), certificate.primal, ending.certificate.primal, certificate.dual, ending.certificate.dual); }
+                if certificate.gap().abs() <= ending.certificate.gap().abs() {
+                    (*state, ending.certificate) = (polished, certificate);
+                    break;
+                }
+            }
+            limits.tol *= 0.1;
+            if limits.tol < 1e-3 * self.limits.tol {
+                break;
+            }
+            let mut nearer = state.clone();
+            let closer = self.search_in_duals(problem, &mut nearer, limits)?;
+            if closer.stop != Stop::Converged {
+                break;
+            }
+            (*state, ending) = (nearer, closer);
+        }
+        Ok(ending)
+    }
+
+    fn search_in_duals(&self, problem: &PairProblem<'_>, state: &mut State, limits: Limits<'_>) -> Result<Ending> {
         if let Ok(mut rows) = PairRows::<f32>::new(problem, self.cache_bytes) {
-            let ending = smo::solve(problem, &mut rows, state, self.limits);
+            let ending = smo::solve(problem, &mut rows, state, limits);
             if ending.stop != Stop::Stalled {
                 return Ok(ending);
             }
         }
         let mut rows = PairRows::<f64>::new(problem, self.cache_bytes)?;
-        Ok(smo::solve(problem, &mut rows, state, self.limits))
+        Ok(smo::solve(problem, &mut rows, state, limits))
     }
 
     /// Margins of every pair by machines that have not seen it, in units of u, and which limit stopped one of them if

@@ -16,12 +16,10 @@ pub(crate) struct Term {
     pub(crate) falls: bool,
 }
 
-/// The minimiser for losses whose corners are rounded over `width`; the middle of the interval where there is one. There
-/// must be terms of both kinds. O(n log n).
-pub(crate) fn best_beta(loss: Loss, width: f64, terms: &mut [Term]) -> f64 {
+/// The minimiser; the middle of the interval where there is one. There must be terms of both kinds. O(n log n).
+pub(crate) fn best_beta(loss: Loss, terms: &mut [Term]) -> f64 {
     terms.sort_by(|a, b| a.breakpoint.total_cmp(&b.breakpoint));
     match loss {
-        Loss::Hinge if width > 0.0 => best_for_rounded_hinge(terms, width),
         Loss::Hinge => best_for_hinge(terms),
         Loss::SquaredHinge => best_for_squared_hinge(terms),
     }
@@ -46,38 +44,6 @@ fn best_for_hinge(terms: &[Term]) -> f64 {
         }
     }
     terms.last().map_or(0.0, |t| t.breakpoint)
-}
-
-/// The slope rises along with every term over `width`: to the left of its breakpoint for one that falls, to the right for
-/// one that rises.
-fn best_for_rounded_hinge(terms: &[Term], width: f64) -> f64 {
-    let mut corners: Vec<(f64, f64)> = Vec::with_capacity(2 * terms.len());
-    let (mut slope, mut total) = (0.0, 0.0);
-    for term in terms {
-        let from = if term.falls { term.breakpoint - width } else { term.breakpoint };
-        corners.push((from, term.weight));
-        corners.push((from + width, -term.weight));
-        total += term.weight;
-        slope -= if term.falls { term.weight } else { 0.0 };
-    }
-    corners.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let tiny = 1e-12 * total;
-    let (mut at, mut rising) = (corners.first().map_or(0.0, |corner| corner.0), 0.0);
-    for (corner, change) in corners {
-        let climbed = rising / width * (corner - at);
-        if slope.abs() <= tiny && climbed <= tiny && corner > at {
-            return 0.5 * (at + corner);
-        }
-        if slope + climbed > tiny {
-            return at - slope * width / rising;
-        }
-        (slope, at) = (slope + climbed, corner);
-        rising += change;
-        if rising < tiny {
-            rising = 0.0; // nothing rises here: the sum has lost its digits
-        }
-    }
-    at
 }
 
 fn best_for_squared_hinge(terms: &[Term]) -> f64 {
@@ -107,9 +73,9 @@ mod tests {
     use super::*;
     use crate::data::Random;
 
-    fn value(loss: Loss, width: f64, terms: &[Term], beta: f64) -> f64 {
-        let slack = |t: &Term| if t.falls { t.breakpoint - beta } else { beta - t.breakpoint };
-        terms.iter().map(|t| t.weight * loss.smoothed(slack(t), width).value).sum()
+    fn value(loss: Loss, terms: &[Term], beta: f64) -> f64 {
+        let term = |t: &Term| t.weight * loss.value(if t.falls { t.breakpoint - beta } else { beta - t.breakpoint });
+        terms.iter().map(term).sum()
     }
 
     #[test]
@@ -124,13 +90,10 @@ mod tests {
                     falls: if k < 2 { k == 0 } else { random.below(2) == 0 },
                 })
                 .collect();
-            for (loss, width) in
-                [(Loss::Hinge, 0.0), (Loss::Hinge, 1e-8), (Loss::Hinge, 0.3), (Loss::Hinge, 5.0), (Loss::SquaredHinge, 0.0)]
-            {
-                let best = value(loss, width, &terms.clone(), best_beta(loss, width, &mut terms));
+            for loss in Loss::ALL {
+                let best = value(loss, &terms.clone(), best_beta(loss, &mut terms));
                 for step in -1000..=1000 {
-                    let other = value(loss, width, &terms, f64::from(step) * 0.01);
-                    assert!(best <= other + 1e-9, "case {case} {loss:?} {width}");
+                    assert!(best <= value(loss, &terms, f64::from(step) * 0.01) + 1e-9, "case {case} {loss:?}");
                 }
             }
         }

@@ -11,9 +11,9 @@
 
 use super::bias::{Term, best_beta};
 use super::exact::{Direction, Exact};
-use super::{Anchor, Certificate, Dual, MirroredQp, PairPoint, Side, SmoothPairs, Stage};
+use super::{Anchor, Certificate, Dual, MirroredQp, PairLosses, PairPoint};
 use crate::data::{Comparisons, Outcome};
-use crate::loss::{Loss, Smoothed};
+use crate::loss::Loss;
 
 /// Which of the three problems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,11 +165,6 @@ impl<'a> PairProblem<'a> {
         own
     }
 
-    /// Coefficients of the merged pairs: u = Σ t·(Φ(right) − Φ(left)).
-    pub(crate) fn coefficients(&self, duals: &[[f64; 2]]) -> Vec<f64> {
-        (0..self.pairs.len()).map(|k| self.coefficient(duals, k)).collect()
-    }
-
     /// Every merged pair with its coefficient.
     fn terms<'b>(&'b self, duals: &'b [[f64; 2]]) -> impl Iterator<Item = (Direction, f64)> + 'b {
         self.directions.iter().enumerate().map(|(k, &direction)| (direction, self.coefficient(duals, k)))
@@ -178,7 +173,7 @@ impl<'a> PairProblem<'a> {
     /// The best answer with u = 0.
     pub(crate) fn constant_answer(&self) -> ConstantAnswer {
         let zeros = vec![0.0; self.pairs.len()];
-        let (beta, _) = self.best_beta(&zeros, 0.0);
+        let (beta, _) = self.best_beta(&zeros);
         ConstantAnswer { beta, objective: self.losses(&zeros, beta) }
     }
 
@@ -196,8 +191,8 @@ impl<'a> PairProblem<'a> {
         self.duals[k].label * (duals[k][0] - duals[k][1])
     }
 
-    /// The best β for given margins and smoothed losses, and whether it is free to move with them.
-    fn best_beta(&self, margins: &[f64], width: f64) -> (f64, bool) {
+    /// The best β for given margins, and whether it is free to move with them.
+    fn best_beta(&self, margins: &[f64]) -> (f64, bool) {
         let Task::Compare { capped } = self.task else {
             return (0.0, false);
         };
@@ -211,7 +206,7 @@ impl<'a> PairProblem<'a> {
                 terms.push(Term { breakpoint: 1.0 - z, weight, falls: true });
             }
         }
-        let beta = best_beta(self.loss, width, &mut terms);
+        let beta = best_beta(self.loss, &mut terms);
         if capped && beta > -1.0 { (-1.0, false) } else { (beta, true) }
     }
 
@@ -265,7 +260,7 @@ impl MirroredQp for PairProblem<'_> {
         if self.anchor() == Anchor::AtMostMinusOne {
             linear += anchor;
         }
-        let (beta, _) = self.best_beta(&margins, 0.0);
+        let (beta, _) = self.best_beta(&margins);
         let primal = 0.5 * norm + self.losses(&margins, beta);
         Certificate { margins, beta, primal, dual: linear - 0.5 * norm - 0.5 * shifted }
     }
@@ -287,7 +282,7 @@ impl MirroredQp for PairProblem<'_> {
     }
 }
 
-impl SmoothPairs for PairProblem<'_> {
+impl PairLosses for PairProblem<'_> {
     fn margins(&self, coefficients: &[f64]) -> Vec<f64> {
         self.exact.margins(&self.directions, self.directions.iter().copied().zip(coefficients.iter().copied()))
     }
@@ -297,108 +292,41 @@ impl SmoothPairs for PairProblem<'_> {
         self.exact.block(&directions).unwrap_or_default()
     }
 
-    fn at(&self, margins: &[f64], stage: Stage) -> PairPoint {
-        let (beta, is_beta_free) = self.best_beta(margins, stage.width);
-        let mut point = PairPoint::with_capacity(margins.len(), is_beta_free);
-        for ((dual, pair), &z) in self.duals.iter().zip(&self.pairs).zip(margins) {
-            let loss = |z: f64| self.loss.smoothed(1.0 - dual.label * (beta + z), stage.width);
-            let mirror = if dual.mirrored { loss(-z) } else { Smoothed::default() };
-            point.push(dual.label, stage.ease * pair.cost, [loss(z), mirror]);
-        }
-        point
-    }
-
-    fn at_sides(&self, margins: &[f64], stage: Stage, sides: &[[Side; 2]]) -> (PairPoint, Vec<[Side; 2]>) {
-        let (mut beta, is_beta_free) = self.best_beta(margins, stage.width);
-        let all = || self.duals.iter().zip(&self.pairs).zip(margins).zip(sides);
-        let slack = |dual: &Dual, z: f64, beta: f64| 1.0 - dual.label * (beta + z);
-        if is_beta_free {
-            // Σ y·a = 0 is a line in β.
-            let (mut at_zero, mut slope) = (0.0, 0.0);
-            for (((dual, pair), &z), sides) in all() {
-                for (side, z) in sides.iter().zip([z, -z]) {
-                    let loss = self.loss.on_side(*side, slack(dual, z, 0.0), stage.width);
-                    at_zero += dual.label * pair.cost * loss.slope;
-                    slope += pair.cost * loss.curvature;
-                }
-            }
-            if slope > 0.0 {
-                beta = at_zero / slope;
-            }
-        }
-        let mut point = PairPoint::with_capacity(margins.len(), is_beta_free);
-        let mut truth = Vec::with_capacity(margins.len());
-        for (((dual, pair), &z), sides) in all() {
-            let slacks = [slack(dual, z, beta), slack(dual, -z, beta)];
-            let loss = |s: usize| self.loss.on_side(sides[s], slacks[s], stage.width);
-            point.push(dual.label, stage.ease * pair.cost, [loss(0), loss(1)]);
-            let side = |s: usize| self.loss.smoothed(slacks[s], stage.width).side;
-            truth.push([side(0), if dual.mirrored { side(1) } else { Side::Off }]);
-        }
-        (point, truth)
-    }
-
-    fn settle(&self, point: &mut PairPoint, coefficients: &[f64]) {
-        point.settle(coefficients, self.duals.iter().map(|dual| dual.label));
-    }
-
-    fn has_corners(&self) -> bool {
-        self.loss == Loss::Hinge
-    }
-
-    fn stages(&self, is_near: bool) -> Vec<Stage> {
-        match self.loss {
-            Loss::SquaredHinge => {
-                let steepness = self.duals.iter().zip(self.diagonal()).map(|(dual, norm)| norm / dual.shift);
-                let ease = if is_near { 1.0 } else { (1.0 / steepness.fold(0.0, f64::max)).clamp(1e-9, 1.0) };
-                geometric(ease, 10.0, 1.0).map(|ease| Stage { ease, width: 0.0 }).collect()
-            }
-            Loss::Hinge => {
-                let width = if is_near { 1e-2 } else { 1.0 };
-                geometric(width, 0.1, 1e-9).map(|width| Stage { ease: 1.0, width }).collect()
-            }
-        }
-    }
-}
-
-impl PairPoint {
-    fn with_capacity(n: usize, is_beta_free: bool) -> Self {
-        PairPoint {
+    fn at(&self, margins: &[f64], ease: f64) -> PairPoint {
+        let n = margins.len();
+        let (beta, is_beta_free) = self.best_beta(margins);
+        let mut point = PairPoint {
             losses: 0.0,
             duals: Vec::with_capacity(n),
             coefficients: Vec::with_capacity(n),
             curvatures: Vec::with_capacity(n),
             tilts: Vec::with_capacity(n),
-            sides: Vec::with_capacity(n),
             is_beta_free,
+        };
+        for (dual, &z) in self.duals.iter().zip(margins) {
+            let twice_cost = ease / dual.shift;
+            let slack = |z: f64| (1.0 - dual.label * (beta + z)).max(0.0);
+            let (slack, mirror) = (slack(z), if dual.mirrored { slack(-z) } else { 0.0 });
+            point.losses += 0.5 * twice_cost * (slack * slack + mirror * mirror);
+            point.duals.push([twice_cost * slack, twice_cost * mirror]);
+            point.coefficients.push(dual.label * twice_cost * (slack - mirror));
+            let (acts, mirror_acts) = (f64::from(slack > 0.0), f64::from(mirror > 0.0));
+            point.curvatures.push(twice_cost * (acts + mirror_acts));
+            point.tilts.push(twice_cost * (acts - mirror_acts));
         }
+        point
     }
 
-    /// Takes dual variables of curved sides from the coefficients, which know more digits than a slack divided by the width
-    /// of its curve.
-    pub(crate) fn settle(&mut self, coefficients: &[f64], labels: impl Iterator<Item = f64>) {
-        for (((duals, sides), t), label) in self.duals.iter_mut().zip(&self.sides).zip(coefficients).zip(labels) {
-            match sides {
-                [Side::Curved, Side::Curved] => {}
-                [Side::Curved, _] => duals[0] = duals[1] + label * t,
-                [_, Side::Curved] => duals[1] = duals[0] - label * t,
-                _ => {}
-            }
-        }
+    fn ease(&self) -> f64 {
+        let steepest = self.duals.iter().zip(self.diagonal()).map(|(dual, norm)| norm / dual.shift).fold(0.0, f64::max);
+        (1.0 / steepest).clamp(1e-9, 1.0)
     }
 
-    fn push(&mut self, label: f64, cost: f64, [own, mirror]: [Smoothed; 2]) {
-        self.losses += cost * (own.value + mirror.value);
-        self.duals.push([cost * own.slope, cost * mirror.slope]);
-        self.coefficients.push(label * cost * (own.slope - mirror.slope));
-        self.curvatures.push(cost * (own.curvature + mirror.curvature));
-        self.tilts.push(cost * (own.curvature - mirror.curvature));
-        self.sides.push([own.side, mirror.side]);
+    fn best_beta(&self, margins: &[f64]) -> (f64, bool) {
+        PairProblem::best_beta(self, margins)
     }
-}
 
-/// From one number by a factor to another, which is the last.
-fn geometric(from: f64, factor: f64, to: f64) -> impl Iterator<Item = f64> {
-    let is_before = move |x: &f64| if factor > 1.0 { *x < to * 0.999 } else { *x > to * 1.001 };
-    std::iter::successors(Some(from), move |x| Some(x * factor)).take_while(is_before).chain([to])
+    fn coefficients(&self, duals: &[[f64; 2]]) -> Vec<f64> {
+        (0..self.pairs.len()).map(|k| self.coefficient(duals, k)).collect()
+    }
 }

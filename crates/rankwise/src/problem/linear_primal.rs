@@ -6,7 +6,7 @@
 //! r = 2·cost·(acting − acting mirror); without the last term where β is fixed.
 
 use super::compare::PairProblem;
-use super::{MirroredQp, PrimalPoint, SmoothPairs, SmoothPrimal, Stage};
+use super::{MirroredQp, PairLosses, PrimalPoint, SmoothPrimal};
 use crate::data::Features;
 use crate::kernel::KernelFunction;
 use crate::loss::Loss;
@@ -64,7 +64,7 @@ impl SmoothPrimal for LinearPrimal<'_> {
     }
 
     fn at(&self, weights: &[f64]) -> PrimalPoint {
-        let losses = self.problem.at(&self.margins(weights), Stage::TRUE);
+        let losses = self.problem.at(&self.margins(weights), 1.0);
         let mut gradient = self.combine(losses.coefficients.iter().copied());
         gradient.iter_mut().zip(weights).for_each(|(g, w)| *g = w - *g);
         PrimalPoint { value: 0.5 * weights.iter().map(|w| w * w).sum::<f64>() + losses.losses, gradient, losses }

@@ -13,7 +13,6 @@ pub(crate) use exact::Exact;
 pub(crate) use linear_primal::LinearPrimal;
 pub(crate) use pair_rows::PairRows;
 
-pub(crate) use crate::loss::Side;
 use crate::math::Real;
 
 /// A variable of the dual that touches no item: it says what β may be.
@@ -94,44 +93,24 @@ pub(crate) struct PairPoint {
     pub(crate) curvatures: Vec<f64>,
     /// What each pair's margin takes with it of β.
     pub(crate) tilts: Vec<f64>,
-    /// Where on its loss each side of a pair stands.
-    pub(crate) sides: Vec<[Side; 2]>,
     /// Whether β moves along.
     pub(crate) is_beta_free: bool,
 }
 
-/// Losses of pairs with ½‖u‖², as a function of the coefficients of pairs; smooth, or made so.
-pub(crate) trait SmoothPairs {
+/// Losses of pairs with ½‖u‖², as a function of the coefficients of pairs.
+pub(crate) trait PairLosses: MirroredQp {
     /// z of every pair for given coefficients.
     fn margins(&self, coefficients: &[f64]) -> Vec<f64>;
     /// The kernel matrix over some of the pairs, row by row; only the lower triangle counts.
     fn block(&self, of: &[u32]) -> Vec<f64>;
-    /// The losses at given margins, as smooth as the stage wants them.
-    fn at(&self, margins: &[f64], stage: Stage) -> PairPoint;
-    /// The losses at given margins, every side going on as if it stood where `sides` says (and β with it), and where each
-    /// side stands in truth.
-    fn at_sides(&self, margins: &[f64], stage: Stage, sides: &[[Side; 2]]) -> (PairPoint, Vec<[Side; 2]>);
-    /// Stages from smooth losses to the true ones (or losses that cannot be told from them), for a search that starts far
-    /// away or near.
-    fn stages(&self, is_near: bool) -> Vec<Stage>;
-    /// Takes dual variables of curved sides from coefficients.
-    fn settle(&self, point: &mut PairPoint, coefficients: &[f64]);
-    /// Whether the losses have corners.
-    fn has_corners(&self) -> bool;
-}
-
-/// How smooth losses are made.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Stage {
-    /// Multiplies the losses.
-    pub(crate) ease: f64,
-    /// The slack over which a corner is rounded.
-    pub(crate) width: f64,
-}
-
-impl Stage {
-    /// The losses as they are.
-    pub(crate) const TRUE: Stage = Stage { ease: 1.0, width: 0.0 };
+    /// Smooth losses, times `ease`, at given margins.
+    fn at(&self, margins: &[f64], ease: f64) -> PairPoint;
+    /// What to multiply smooth losses with so that they are no steeper than the norm of u; at most 1.
+    fn ease(&self) -> f64;
+    /// The best β for given margins, and whether it is free to move with them.
+    fn best_beta(&self, margins: &[f64]) -> (f64, bool);
+    /// Coefficients t = y·(a − mirror a).
+    fn coefficients(&self, duals: &[[f64; 2]]) -> Vec<f64>;
 }
 
 /// A point of a smooth primal problem.

@@ -4,6 +4,7 @@ mod aim;
 mod cholesky;
 pub(crate) mod newton;
 pub(crate) mod pair_newton;
+pub(crate) mod polish;
 mod scan;
 pub(crate) mod smo;
 

@@ -13,99 +13,55 @@
 use super::Limits;
 use super::cholesky::Cholesky;
 use crate::math::{add_multiple, dot, wide};
-use crate::problem::{PairPoint, Side, SmoothPairs, Stage};
+use crate::problem::{PairLosses, PairPoint};
 use crate::progress::Stop;
 
 /// Steps after which the rest is left to others.
 const MOST_STEPS: u64 = 100;
+/// How much steeper gentle losses become from one round to the next.
+const EASING: f64 = 10.0;
+/// How wrong a step may be as long as acting changes.
+const ROUGH: f64 = 1e-2;
 /// How wrong a system solved by Cholesky is, about.
 const EXACT: f64 = 1e-9;
 /// A step that moves no margin by more than this share of the largest is the last.
 const STILL: f64 = 1e-10;
 
-/// The point where the search ended, the steps it took, and the limit that stopped it, if any. Starts from coefficients.
+/// Minimises smooth losses from given coefficients on: the point where the search ended, the steps it took, and the limit
+/// that stopped it, if any.
 ///
-/// Where the losses are steep against G, most pairs act at first that do not in the end, and where they have corners, hardly
-/// any: the search then starts from gentler losses.
-pub(crate) fn minimise(problem: &dyn SmoothPairs, start: Vec<f64>, limits: Limits<'_>) -> (PairPoint, u64, Option<Stop>) {
-    let stages = problem.stages(start.iter().any(|t| *t != 0.0));
-    let mut search = Search::new(problem, start);
-    for (at, &stage) in stages.iter().enumerate() {
-        let is_last = at + 1 == stages.len();
-        let limit = search.run(stage, is_last, limits);
-        if limit.is_some() || (problem.has_corners() && !is_last && search.sharpen(stages[stages.len() - 1])) {
+/// Where the losses are steep against G, most pairs act at first that do not in the end: a search from afar starts with
+/// gentler losses.
+pub(crate) fn minimise(problem: &dyn PairLosses, start: Vec<f64>, limits: Limits<'_>) -> (PairPoint, u64, Option<Stop>) {
+    let mut ease = if start.iter().all(|t| *t == 0.0) { problem.ease() } else { 1.0 };
+    let margins = problem.margins(&start);
+    let point = problem.at(&margins, ease);
+    let mut search = Search { problem, t: start, z: margins, point, steps: 0 };
+    loop {
+        let limit = search.run(ease, limits);
+        if ease == 1.0 || limit.is_some() {
             return (search.point, search.steps, limit);
         }
+        ease = (EASING * ease).min(1.0);
     }
-    (search.point, search.steps, None)
 }
 
 struct Search<'a> {
-    problem: &'a dyn SmoothPairs,
+    problem: &'a dyn PairLosses,
     t: Vec<f64>,
     z: Vec<f64>,
     point: PairPoint,
     steps: u64,
 }
 
-impl<'a> Search<'a> {
-    fn new(problem: &'a dyn SmoothPairs, t: Vec<f64>) -> Self {
-        let z = problem.margins(&t);
-        let point = problem.at(&z, Stage::TRUE);
-        Search { problem, t, z, point, steps: 0 }
-    }
-
-    /// From the optimum of a rounder stage straight to the one of this: the sides of that one tell which equations hold
-    /// here, and the solution which of them do not, until all do. Whether that came to an end; where it did not, the search
-    /// stands where it stood.
-    fn sharpen(&mut self, stage: Stage) -> bool {
+impl Search<'_> {
+    /// Goes to the optimum for losses times `ease`: roughly where that is below 1.
+    fn run(&mut self, ease: f64, limits: Limits<'_>) -> Option<Stop> {
         let problem = self.problem;
-        let (mut t, mut z, mut sides) = (self.t.clone(), self.z.clone(), self.point.sides.clone());
-        let mut n_wrong = usize::MAX;
-        loop {
-            (t, z) = self.step_on_sides(stage, &sides, &t, &z);
-            self.steps += 1;
-            let (mut point, truth) = problem.at_sides(&z, stage, &sides);
-            let n_now = truth.iter().zip(&sides).filter(|(a, b)| a != b).count();
-            if std::env::var("PN").is_ok() { eprintln!("sharpen {} wrong {} ", point.curvatures.iter().filter(|q| **q > 0.0).count(), n_now); }
-            if n_now == 0 {
-                problem.settle(&mut point, &t);
-                (self.t, self.z, self.point) = (t, z, point);
-                return true;
-            }
-            if n_now >= n_wrong {
-                return false;
-            }
-            (n_wrong, sides) = (n_now, truth);
-        }
-    }
-
-    /// A full step for losses that go on as `sides` says.
-    fn step_on_sides(&self, stage: Stage, sides: &[[Side; 2]], t: &[f64], z: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let (point, _) = self.problem.at_sides(z, stage, sides);
-        let residual: Vec<f64> = point.coefficients.iter().zip(t).map(|(a, b)| a - b).collect();
-        let (step, _) = newton_step(self.problem, &point, t, &residual, EXACT);
-        (sum(t, 1.0, &step), sum(z, 1.0, &self.problem.margins(&step)))
-    }
-
-    /// Goes to the optimum of a stage; only roughly unless it is the last.
-    fn run(&mut self, stage: Stage, is_last_stage: bool, limits: Limits<'_>) -> Option<Stop> {
-        let problem = self.problem;
-        let still = if is_last_stage { STILL } else if stage.width > 0.0 { 0.3 * stage.width } else { 1e-2 };
-        let sides = std::mem::take(&mut self.point.sides);
-        self.point = problem.at(&self.z, stage);
+        let still = if ease < 1.0 { 1e-2 } else { STILL };
+        self.point = problem.at(&self.z, ease);
         let mut value = 0.5 * dot::<f64>(&self.t, &self.z) + self.point.losses;
-        if problem.has_corners() && self.steps > 0 {
-            // What curved in a rounder stage is beyond the curve of this one, but will come back to it.
-            let (t, z) = self.step_on_sides(stage, &sides, &self.t, &self.z);
-            let point = problem.at(&z, stage);
-            let next = 0.5 * dot::<f64>(&t, &z) + point.losses;
-            if std::env::var("PN").is_ok() { eprintln!("trans {} {}", next, value); }
-            if next < value {
-                (self.t, self.z, self.point, value) = (t, z, point, next);
-            }
-        }
-        let mut precision = 1e-2;
+        let mut precision = ROUGH;
         let first = self.steps;
         while self.steps < first + MOST_STEPS {
             if let Some(stop) = limits.reached(self.steps, 1.0) {
@@ -113,35 +69,29 @@ impl<'a> Search<'a> {
             }
             self.steps += 1;
             let residual: Vec<f64> = self.point.coefficients.iter().zip(&self.t).map(|(a, b)| a - b).collect();
-            let (step, precision_met) = newton_step(problem, &self.point, &self.t, &residual, precision);
+            let acting = Acting::of(&self.point);
+            let (step, precision_met) = newton_step(problem, &self.point, &acting, &residual, precision);
             let along = problem.margins(&step);
             let (moved, largest) = (largest(&along), largest(&self.z).max(1.0));
-            if std::env::var("PN").is_ok() {
-                eprintln!(
-                    "w {:.0e} active {} prec {precision:.0e} moved {:.1e}", stage.width,
-                    self.point.curvatures.iter().filter(|q| **q > 0.0).count(),
-                    moved / largest
-                );
-            }
             // By how much the value falls per unit of the step: the gradient of a point is t − t*.
             let slope = -dot::<f64>(&residual, &along);
+            let is_last = moved <= still * largest;
             let mut size = 1.0;
             loop {
-                let trial = sum(&self.t, size, &step);
-                let margins = sum(&self.z, size, &along);
-                let next = problem.at(&margins, stage);
+                let (trial, margins) = (sum(&self.t, size, &step), sum(&self.z, size, &along));
+                let next = problem.at(&margins, ease);
                 let next_value = 0.5 * dot::<f64>(&trial, &margins) + next.losses;
-                let is_last = moved <= still * largest;
                 if is_last || next_value <= value + 1e-4 * size * slope + 1e-14 * value.abs() {
                     let before = &self.point;
                     let is_same = size == 1.0 && next.curvatures == before.curvatures && next.tilts == before.tilts;
                     (self.t, self.z, self.point, value) = (trial, margins, next, next_value);
-                    if is_last || (is_same && precision_met * moved <= STILL * largest) {
+                    // Where nobody's acting changed, the next step would be as large as this one was wrong.
+                    let wrong = precision_met * moved / largest;
+                    if is_last || (is_same && wrong <= STILL) {
                         return None;
                     }
-                    // The next step will be about as small as this one is wrong.
-                    let wrong = precision_met * moved / largest;
-                    precision = if is_same { (0.1 * STILL / wrong).clamp(1e-11, 1e-2) } else { (0.03 * moved / largest).clamp(1e-6, 1e-2) };
+                    precision = if is_same { 0.1 * STILL / wrong } else { 0.03 * moved / largest };
+                    precision = precision.clamp(if is_same { 1e-11 } else { 1e-6 }, ROUGH);
                     break;
                 }
                 size *= 0.5;
@@ -164,17 +114,23 @@ fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |m: f64, v| m.max(v.abs()))
 }
 
-fn newton_step(problem: &dyn SmoothPairs, point: &PairPoint, t: &[f64], residual: &[f64], precision: f64) -> (Vec<f64>, f64) {
-    let acting = Acting::of(point);
-    let mut step = vec![0.0; t.len()];
+/// The step, and about how wrong it is.
+fn newton_step(
+    problem: &dyn PairLosses,
+    point: &PairPoint,
+    acting: &Acting,
+    residual: &[f64],
+    precision: f64,
+) -> (Vec<f64>, f64) {
+    let mut step = vec![0.0; residual.len()];
     acting.idle.iter().for_each(|&k| step[k as usize] = residual[k as usize]);
-    let dropped = if step.iter().any(|d| *d != 0.0) { problem.margins(&step) } else { vec![0.0; t.len()] };
+    let dropped = if step.iter().any(|d| *d != 0.0) { problem.margins(&step) } else { vec![0.0; residual.len()] };
     let (residual, dropped) = (acting.select(residual), acting.select(&dropped));
     let mut w: Vec<f64> = residual.iter().zip(&acting.q).zip(&dropped).map(|((r, q), g)| r / q - g).collect();
     let mut v = acting.h.clone();
     let precision = solve(acting.matrix(problem), acting.pairs.len(), &mut w, &mut v, precision);
     if let Some(rest) = acting.beta_curvature(point, &v) {
-        let gap: f64 = acting.h.iter().zip(&residual).zip(&w).map(|((h, r), w)| h * (r - w)).sum();
+        let gap = dot::<f64>(&acting.h, &residual) - dot::<f64>(&acting.h, &w);
         add_multiple::<f64>(&mut w, gap / rest, &v);
     }
     acting.pairs.iter().zip(&w).for_each(|(&k, w)| step[k as usize] = *w);
@@ -184,7 +140,7 @@ fn newton_step(problem: &dyn SmoothPairs, point: &PairPoint, t: &[f64], residual
 /// What the margin of each pair would be, had the pair not been there, at a solution with coefficients t = t*(z): exact if
 /// nobody else's acting changed, otherwise an estimate. With P the inverse of M bordered by β, a pair's equation without the
 /// pair misses by t/P_kk, and β moves by the same times P_βk.
-pub(crate) fn leave_one_out(problem: &dyn SmoothPairs, point: &PairPoint, margins: &[f64]) -> Vec<f64> {
+pub(crate) fn leave_one_out(problem: &dyn PairLosses, point: &PairPoint, margins: &[f64]) -> Vec<f64> {
     let acting = Acting::of(point);
     let factors = Cholesky::new(acting.matrix(problem), acting.pairs.len(), f64::MIN_POSITIVE);
     let mut v = acting.h.clone();
@@ -225,7 +181,7 @@ impl Acting {
     }
 
     /// M
-    fn matrix(&self, problem: &dyn SmoothPairs) -> Vec<f64> {
+    fn matrix(&self, problem: &dyn PairLosses) -> Vec<f64> {
         let n = self.pairs.len();
         let mut matrix = problem.block(&self.pairs);
         self.q.iter().enumerate().for_each(|(k, q)| matrix[k * n + k] += 1.0 / q);
