@@ -126,11 +126,13 @@ impl<'e> Instance<'e, '_> {
         if self.n_ties() == self.n_pairs() {
             return Ok(only_ties(task, problem, state, data.n_pairs()));
         }
-        let ending =
-            match self.solve_in_weights(&problem, &mut state).or_else(|| self.solve_in_pairs(&problem, &mut state, ahead)) {
-                Some(ending) => ending,
-                None => self.solve_in_duals(&problem, &mut state)?,
-            };
+        let ending = match self
+            .solve_in_weights(&problem, &mut state)
+            .or_else(|| self.solve_in_pairs(&problem, &mut state, ahead))
+        {
+            Some(ending) => ending,
+            None => self.solve_in_duals(&problem, &mut state)?,
+        };
         let certificate = ending.certificate;
         if ending.stop == Stop::Stalled && certificate.dual > 1.000_001 * problem.objective_at_zero() {
             return Err(Error::Numeric {
@@ -230,7 +232,17 @@ impl<'e> Instance<'e, '_> {
                 let mut polished = State::resume(problem, duals, 1.0);
                 polished.iterations = state.iterations;
                 let certificate = problem.certify(&polished.duals, polished.anchor);
-                if std::env::var("PN").is_ok() { eprintln!("POL gap {:e} was {:e} primal {} {} dual {} {}", certificate.gap(), ending.certificate.gap(), certificate.primal, ending.certificate.primal, certificate.dual, ending.certificate.dual); }
+                if std::env::var("PN").is_ok() {
+                    eprintln!(
+                        "POL gap {:e} was {:e} primal {} {} dual {} {}",
+                        certificate.gap(),
+                        ending.certificate.gap(),
+                        certificate.primal,
+                        ending.certificate.primal,
+                        certificate.dual,
+                        ending.certificate.dual
+                    );
+                }
                 if certificate.gap().abs() <= ending.certificate.gap().abs() {
                     (*state, ending.certificate) = (polished, certificate);
                     break;

@@ -87,7 +87,9 @@ impl Split<'_> {
     /// What is to be remembered of it.
     pub(super) fn record(self, parts: &Parts) -> TuningSplit {
         match self {
-            Split::Valid(_) => TuningSplit::Validation { pairs: parts.parts.iter().map(|part| part.held.n_pairs()).sum() },
+            Split::Valid(_) => {
+                TuningSplit::Validation { pairs: parts.parts.iter().map(|part| part.held.n_pairs()).sum() }
+            }
             Split::Folds(folds) => TuningSplit::Folds { folds },
         }
     }

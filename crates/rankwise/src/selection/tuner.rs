@@ -259,9 +259,8 @@ impl Tuner {
             .collect();
         let put = |loss: usize, number: usize, cells: Vec<Cell>| (loss, work.kernel, number, cells);
         if limits.are_over() {
-            let unreached = |&(loss, number, _): &(usize, usize, usize)| {
-                put(loss, number, vec![Cell::NotReached; cs.len()])
-            };
+            let unreached =
+                |&(loss, number, _): &(usize, usize, usize)| put(loss, number, vec![Cell::NotReached; cs.len()]);
             return Ok(chains.iter().map(unreached).collect());
         }
         let shared = match work.trials.with_kernel(work.function) {

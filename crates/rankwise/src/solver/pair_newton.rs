@@ -32,7 +32,11 @@ const STILL: f64 = 1e-10;
 ///
 /// Where the losses are steep against G, most pairs act at first that do not in the end: a search from afar starts with
 /// gentler losses.
-pub(crate) fn minimise(problem: &dyn PairLosses, start: Vec<f64>, limits: Limits<'_>) -> (PairPoint, u64, Option<Stop>) {
+pub(crate) fn minimise(
+    problem: &dyn PairLosses,
+    start: Vec<f64>,
+    limits: Limits<'_>,
+) -> (PairPoint, u64, Option<Stop>) {
     let mut ease = if start.iter().all(|t| *t == 0.0) { problem.ease() } else { 1.0 };
     let margins = problem.margins(&start);
     let point = problem.at(&margins, ease);

@@ -25,8 +25,11 @@ const CALM: usize = 3;
 
 /// The optimum next to feasible dual variables; `None` where none was found.
 pub(crate) fn polish(problem: &dyn PairLosses, duals: &[[f64; 2]]) -> Option<Vec<[f64; 2]>> {
-    let at_once = Polish::new(problem, duals).all_at_once();
-    at_once.or_else(|| Polish::new(problem, duals).one_by_one())
+    let start = Polish::new(problem, duals);
+    if 2 * start.free().len() > duals.len() {
+        return None; // too far away, or so degenerate that equations do not help
+    }
+    start.all_at_once().or_else(|| Polish::new(problem, duals).one_by_one())
 }
 
 /// Where a variable stands.
@@ -78,6 +81,7 @@ impl<'a> Polish<'a> {
             let changes: Vec<(Variable, Place)> = bounds.chain(joining).collect();
             if changes.is_empty() {
                 n_calm += 1;
+                self.refresh();
                 continue;
             }
             if changes.len() >= n_before {
@@ -85,6 +89,7 @@ impl<'a> Polish<'a> {
             }
             (n_before, n_calm) = (changes.len(), 0);
             changes.into_iter().for_each(|(variable, to)| self.put(variable, to));
+            self.refresh();
         }
         // Without a free variable nobody sees to the balance.
         let size: f64 = self.duals.iter().map(|a| a[0] + a[1]).sum();
@@ -113,9 +118,13 @@ impl<'a> Polish<'a> {
                     self.put(variable, to);
                     n_calm = 0;
                 }
-                None => n_calm += 1,
+                None => {
+                    n_calm += 1;
+                    self.refresh();
+                }
             }
-            budget = budget.checked_sub(free.len().pow(3) / 3 + (free.len() + 40) * self.duals.len())?;
+            // The equations, the margins, the search for what is wrong.
+            budget = budget.checked_sub(free.len().pow(3) / 3 + (free.len() + 100) * self.duals.len())?;
         }
         Some(self.duals)
     }
@@ -141,7 +150,6 @@ impl<'a> Polish<'a> {
 
     /// How far the free variables are from the solution of their equations; β goes there.
     fn step(&mut self, free: &[Variable]) -> Vec<f64> {
-        self.margins = self.problem.margins(&self.problem.coefficients(&self.duals));
         if free.is_empty() {
             self.beta = self.problem.best_beta(&self.margins).0;
             return Vec::new();
@@ -171,9 +179,17 @@ impl<'a> Polish<'a> {
     }
 
     fn go(&mut self, free: &[Variable], step: &[f64], size: f64) {
+        let mut moves = vec![[0.0; 2]; self.duals.len()];
         for (&(k, s), moved) in free.iter().zip(step) {
+            moves[k][s] = size * moved;
             self.duals[k][s] += size * moved;
         }
+        let along = self.problem.margins(&self.problem.coefficients(&moves));
+        self.margins.iter_mut().zip(along).for_each(|(z, moved)| *z += moved);
+    }
+
+    /// Margins anew, without what rounding has added up to.
+    fn refresh(&mut self) {
         self.margins = self.problem.margins(&self.problem.coefficients(&self.duals));
     }
 
