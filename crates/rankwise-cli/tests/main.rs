@@ -12,4 +12,6 @@ mod readme;
 mod room;
 mod simulate;
 mod train;
+mod tune;
+mod tune_usage;
 mod usage;

@@ -88,3 +88,18 @@ fn ctrl_c_while_training_writes_no_model() {
     assert!(took < Duration::from_secs(5), "{took:?}");
     assert_eq!(room.names(), ["pairs.csv"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_while_tuning_writes_nothing_and_is_heard_at_once() {
+    let room = Room::new();
+    room.run("simulate --pairs 2000 --noise 2 -o pairs.csv").ends(0);
+    let words =
+        "tune --pairs pairs.csv --kernel rbf --gamma 4 --loss hinge --grid C=1e6,1e7 --tol 1e-15 -o m --table t -v";
+    let child = room.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (status, said, took) = interrupt(child, "tuning");
+    assert_eq!(status, Some(130), "{said}");
+    assert!(said.ends_with("interrupted\n"), "{said}");
+    assert!(took < Duration::from_secs(3), "{took:?}");
+    assert_eq!(room.names(), ["pairs.csv"]);
+}

@@ -33,7 +33,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "NAME=VALUES", help_heading = "Search")]
     pub(crate) grid: Vec<String>,
     /// Measure on each of K folds in turn; groups are never split [default: 5]
-    #[arg(long, value_name = "K", conflicts_with = "valid", help_heading = "Search")]
+    #[arg(long, value_name = "K", conflicts_with = "valid", allow_negative_numbers = true, help_heading = "Search")]
     pub(crate) folds: Option<usize>,
     /// Measure on these pairs instead (their items' features come from --items, too)
     #[arg(long, value_name = "FILE", help_heading = "Search")]

@@ -128,10 +128,13 @@ impl TuningPoint {
         if let Some(bad) = self.folds.iter().chain([&self.mean]).flatten().find(|value| !value.is_finite()) {
             return Err(format!("a value is {bad}, expected a finite number"));
         }
-        if self.mean.is_some() != self.folds.iter().all(Option::is_some) {
-            return Err("the mean and the values of the parts contradict each other".into());
-        }
-        Ok(())
+        let sum: Option<f64> = self.folds.iter().copied().sum();
+        let is_the_mean = match (self.mean, sum) {
+            (Some(mean), Some(sum)) => (mean - sum / n_parts as f64).abs() <= EQUAL_MEANS * mean.abs().max(1.0),
+            (None, None) => true,
+            _ => false,
+        };
+        if is_the_mean { Ok(()) } else { Err("the mean and the values of the parts contradict each other".into()) }
     }
 }
 

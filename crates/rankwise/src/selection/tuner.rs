@@ -313,7 +313,7 @@ impl Tuner {
             };
         }
         Error::Search {
-            problem: format!("no point could be measured: {}", warnings.join("; ")),
+            problem: warnings.join("; "),
             remedy: "try other kernels or smaller C, or scaled features (--scale standard)".into(),
         }
     }
@@ -353,7 +353,7 @@ impl Point {
         let gamma = match gamma_of(self.kernel) {
             None => String::new(),
             Some(Gamma::Scale) => ", γ scale".into(),
-            Some(Gamma::Value(value)) => format!(", γ {value}"),
+            Some(Gamma::Value(value)) => format!(", γ {value:?}"),
         };
         let kernel = match self.kernel {
             Kernel::Linear => "linear",
@@ -361,7 +361,8 @@ impl Point {
             Kernel::Rbf { .. } => "rbf",
             Kernel::Sigmoid { .. } => "sigmoid",
         };
-        format!("{}, {kernel}{gamma}, C {}", self.loss.name(), self.c)
+        // Debug writes an exponent where Display would write 300 zeros.
+        format!("{}, {kernel}{gamma}, C {:?}", self.loss.name(), self.c)
     }
 }
 

@@ -5,6 +5,7 @@ mod allocation;
 mod corruption;
 mod hostile;
 mod parts;
+mod tuning;
 
 use std::path::Path;
 
