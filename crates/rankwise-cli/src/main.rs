@@ -8,6 +8,7 @@ mod commands;
 mod exit;
 mod interrupt;
 mod output;
+mod picture;
 mod plan;
 mod progress;
 mod text;
