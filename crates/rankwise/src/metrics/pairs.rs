@@ -71,10 +71,10 @@ pub struct RocPoint {
 /// Judged pairs with a model's margins.
 #[derive(Debug, Clone, Copy)]
 pub struct Judged<'a> {
-    outcomes: &'a [Outcome],
-    margins: &'a [f64],
+    pub(super) outcomes: &'a [Outcome],
+    pub(super) margins: &'a [f64],
     weights: Option<&'a [f64]>,
-    threshold: f64,
+    pub(super) threshold: f64,
 }
 
 impl<'a> Judged<'a> {
@@ -103,7 +103,7 @@ impl<'a> Judged<'a> {
         Ok(Judged { outcomes, margins, weights, threshold })
     }
 
-    fn weight(&self, k: usize) -> f64 {
+    pub(super) fn weight(&self, k: usize) -> f64 {
         self.weights.map_or(1.0, |w| w[k])
     }
 
@@ -149,7 +149,7 @@ impl<'a> Judged<'a> {
         (left + right > 0.0).then(|| (hits[0] + hits[2]) / (left + right))
     }
 
-    fn sign_is_right(&self, k: usize) -> bool {
+    pub(super) fn sign_is_right(&self, k: usize) -> bool {
         self.outcomes[k] != Outcome::Tie && Outcome::of_margin(self.margins[k], 0.0) == self.outcomes[k]
     }
 
