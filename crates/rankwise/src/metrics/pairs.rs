@@ -138,6 +138,13 @@ impl<'a> Judged<'a> {
         (total > 0.0).then(|| (total - totals.iter().fold(0.0, |a: f64, &b| a.max(b))) / total)
     }
 
+    /// The most frequent outcome, by weight; of equally frequent ones the first of [`Outcome::ALL`].
+    pub fn majority_outcome(&self) -> Option<Outcome> {
+        let totals = self.totals();
+        let largest = Outcome::ALL.into_iter().rev().max_by(|&a, &b| totals[a as usize].total_cmp(&totals[b as usize]))?;
+        (totals[largest as usize] > 0.0).then_some(largest)
+    }
+
     /// Share of the non-ties whose margin has the right sign; a margin of 0 is wrong.
     pub fn pair_accuracy(&self) -> Option<f64> {
         let [left, _, right] = self.totals();
