@@ -18,9 +18,9 @@ h1,h2,p,figcaption,summary,td,th,dd{overflow-wrap:anywhere}\
 p{max-width:46rem;margin:.6rem 0}\
 .lead{font-size:1.15rem}\
 .note{border-left:4px solid var(--c1);padding:.3rem .8rem;background:var(--panel);max-width:46rem}\
-.box{overflow-x:auto;max-width:100%;margin:.6rem 0}\
+.box{overflow-x:auto;max-width:100%;margin:0 0 .8rem}\
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}\
-caption{text-align:left;color:var(--soft);padding-bottom:.35rem;font-size:.925rem}\
+.caption{color:var(--soft);font-size:.925rem;margin:1rem 0 .2rem}\
 th,td{padding:.3rem .7rem;text-align:right;border-bottom:1px solid var(--grid);vertical-align:top;overflow-wrap:normal}\
 th{font-weight:600}\
 th:first-child,td:first-child,.words th,.words td{text-align:left}\
@@ -35,6 +35,7 @@ figure svg{display:block;max-width:100%;height:auto}\
 figcaption{color:var(--soft);font-size:.925rem;max-width:46rem;margin-top:.4rem}\
 details{margin:.6rem 0}summary{cursor:pointer;color:var(--accent);padding:.25rem 0}\
 summary:focus-visible,.box:focus-visible{outline:2px solid var(--accent);outline-offset:2px}\
+@media (max-width:30rem){th,td{padding:.3rem .45rem}.matrix td{min-width:3.4rem}}\
 @media print{body{font-size:10.5pt}main,header,footer{max-width:none;padding:0}h2{break-after:avoid}\
 figure,tr,.note{break-inside:avoid}.box{overflow:visible}.figures{grid-template-columns:1fr 1fr}details::details-content{content-visibility:visible;block-size:auto}}";
 
@@ -58,6 +59,11 @@ pub(crate) struct Table {
     pub(crate) is_words: bool,
 }
 
+/// Text for the page: escaped, and a number stays with its percent sign.
+fn prose(text: &str) -> String {
+    escape(text).replace(" %", "\u{a0}%")
+}
+
 impl Page {
     /// An empty page.
     pub(crate) fn new(title: &str) -> Self {
@@ -66,30 +72,30 @@ impl Page {
 
     /// The sentence that everybody reads.
     pub(crate) fn lead(&mut self, text: &str) {
-        self.body += &format!("<p class=\"lead\">{}</p>\n", escape(text));
+        self.body += &format!("<p class=\"lead\">{}</p>\n", prose(text));
     }
 
     /// A new section.
     pub(crate) fn section(&mut self, heading: &str) {
-        self.body += &format!("<h2>{}</h2>\n", escape(heading));
+        self.body += &format!("<h2>{}</h2>\n", prose(heading));
     }
 
     /// A paragraph.
     pub(crate) fn paragraph(&mut self, text: &str) {
-        self.body += &format!("<p>{}</p>\n", escape(text));
+        self.body += &format!("<p>{}</p>\n", prose(text));
     }
 
     /// A paragraph that should not be missed.
     pub(crate) fn note(&mut self, text: &str) {
-        self.body += &format!("<p class=\"note\">{}</p>\n", escape(text));
+        self.body += &format!("<p class=\"note\">{}</p>\n", prose(text));
     }
 
     /// Names and values.
     pub(crate) fn facts(&mut self, facts: &Facts) {
         let row = |(name, value): (&str, &str)| {
-            format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escape(name), escape(value))
+            format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", prose(name), prose(value))
         };
-        self.scrolling("facts", &facts.iter().map(row).collect::<String>(), "facts");
+        self.scrolling("facts", &facts.iter().map(row).collect::<String>(), "");
     }
 
     /// A table.
@@ -100,7 +106,7 @@ impl Page {
 
     /// A table that is shown on demand.
     pub(crate) fn details(&mut self, summary: &str, table: &Table) {
-        self.body += &format!("<details><summary>{}</summary>\n", escape(summary));
+        self.body += &format!("<details><summary>{}</summary>\n", prose(summary));
         self.table(table);
         self.body += "</details>\n";
     }
@@ -108,14 +114,12 @@ impl Page {
     /// Counts of what was (rows) against what was predicted (columns), each with its share of the row; the diagonal is
     /// what was right.
     pub(crate) fn confusion<const N: usize>(&mut self, caption: &str, names: [&str; N], counts: [[f64; N]; N]) {
-        let heads: String = names.iter().map(|name| format!("<th scope=\"col\">{}</th>", escape(name))).collect();
-        let mut inner = format!(
-            "<caption>{}</caption>\n<tr><th scope=\"col\">judged \\ predicted</th>{heads}<th scope=\"col\">all</th></tr>\n",
-            escape(caption)
-        );
+        let heads: String = names.iter().map(|name| format!("<th scope=\"col\">{}</th>", prose(name))).collect();
+        let mut inner =
+            format!("<tr><th scope=\"col\">judged \\ predicted</th>{heads}<th scope=\"col\">all</th></tr>\n");
         for (row, name) in names.iter().enumerate() {
             let total: f64 = counts[row].iter().sum();
-            inner += &format!("<tr><th scope=\"row\">{}</th>", escape(name));
+            inner += &format!("<tr><th scope=\"row\">{}</th>", prose(name));
             for (column, &count) in counts[row].iter().enumerate() {
                 let share = if total > 0.0 { count / total } else { 0.0 };
                 let class = if row == column { " class=\"hit\"" } else { "" };
@@ -132,15 +136,18 @@ impl Page {
     pub(crate) fn figures(&mut self, figures: &[(&Picture, String)]) {
         self.body += "<div class=\"figures\">\n";
         for (picture, caption) in figures {
-            let caption = escape(caption);
+            let caption = prose(caption);
             self.body += &format!("<figure>\n{}<figcaption>{caption}</figcaption>\n</figure>\n", picture.inline());
         }
         self.body += "</div>\n";
     }
 
-    /// A table in a box that scrolls by itself, with the keyboard, too.
-    fn scrolling(&mut self, class: &str, inner: &str, label: &str) {
-        let label = if label.is_empty() { "table".into() } else { escape(label) };
+    /// A table in a box that scrolls by itself, with the keyboard, too. The caption stands outside, so that it does not.
+    fn scrolling(&mut self, class: &str, inner: &str, caption: &str) {
+        if !caption.is_empty() {
+            self.body += &format!("<p class=\"caption\">{}</p>\n", prose(caption));
+        }
+        let label = if caption.is_empty() { "table".into() } else { prose(caption) };
         self.body += &format!(
             "<div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\"><table class=\"{class}\">\n{inner}</table></div>\n"
         );
@@ -148,7 +155,7 @@ impl Page {
 
     /// The page as HTML.
     pub(crate) fn html(&self) -> String {
-        let (title, body) = (escape(&self.title), &self.body);
+        let (title, body) = (prose(&self.title), &self.body);
         let version = env!("CARGO_PKG_VERSION");
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -164,17 +171,13 @@ impl Page {
 
 impl Table {
     fn inner(&self) -> String {
-        let mut inner = String::new();
-        if !self.caption.is_empty() {
-            inner += &format!("<caption>{}</caption>\n", escape(&self.caption));
-        }
-        let heads = self.header.iter().map(|name| format!("<th scope=\"col\">{}</th>", escape(name)));
-        inner += &format!("<tr>{}</tr>\n", heads.collect::<String>());
+        let heads = self.header.iter().map(|name| format!("<th scope=\"col\">{}</th>", prose(name)));
+        let mut inner = format!("<tr>{}</tr>\n", heads.collect::<String>());
         for row in &self.rows {
             let cell = |(at, text): (usize, &String)| match (at, text.chars().count() > 24) {
-                (0, _) => format!("<th scope=\"row\">{}</th>", escape(text)),
-                (_, true) => format!("<td class=\"wide\">{}</td>", escape(text)),
-                (_, false) => format!("<td>{}</td>", escape(text)),
+                (0, _) => format!("<th scope=\"row\">{}</th>", prose(text)),
+                (_, true) => format!("<td class=\"wide\">{}</td>", prose(text)),
+                (_, false) => format!("<td>{}</td>", prose(text)),
             };
             inner += &format!("<tr>{}</tr>\n", row.iter().enumerate().map(cell).collect::<String>());
         }

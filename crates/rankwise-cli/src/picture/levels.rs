@@ -39,6 +39,8 @@ pub(crate) struct Panel {
     pub(crate) heading: String,
     /// The pairs.
     pub(crate) pairs: Vec<Arrow>,
+    /// The pairs are only hinted at, so that the curves can be seen.
+    pub(crate) are_pairs_faint: bool,
     /// The curves.
     pub(crate) field: Option<Field>,
 }
@@ -176,8 +178,9 @@ fn draw_panel(canvas: &mut Canvas, area: Area, panel: &Panel, x: &Scale, y: &Sca
             arrows.extend(arrow_head(from, to));
         }
     }
-    canvas.path("rw-tie", &ties);
-    canvas.path("rw-arrow", &arrows);
+    let faint = if panel.are_pairs_faint { " rw-faint" } else { "" };
+    canvas.path(&format!("rw-tie{faint}"), &ties);
+    canvas.path(&format!("rw-arrow{faint}"), &arrows);
     if let Some(field) = &panel.field {
         draw_levels(canvas, area, field);
     }

@@ -49,7 +49,7 @@ impl Bins {
             .fold((0.0f64, 0.0f64), |(low, high), &z| (low.min(z.max(-reach)), high.max(z.min(reach))));
         let shown = if threshold.is_finite() { threshold.min(room.max(threshold)) } else { 0.0 };
         let scale = Scale::linear([low, high, -shown, shown]);
-        let step = step_of((scale.high() / 2.0 - scale.low() / 2.0) * 2.0, 36);
+        let step = step_of((scale.high() / 2.0 - scale.low() / 2.0) * 2.0, 50);
         let (first, last) = ((scale.low() / step).floor(), (scale.high() / step).ceil());
         let n = (last - first).clamp(1.0, 100.0) as usize;
         Bins { first: first * step, step, n, is_cut: margins.iter().any(|z| z.abs() > reach) }

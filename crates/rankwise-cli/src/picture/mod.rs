@@ -57,6 +57,7 @@ pub(crate) const MARKS: &str = "\
 .rw-best{fill:none;stroke:var(--ink);stroke-width:2.5}\
 .rw-tie{stroke:var(--soft);stroke-width:1.2;stroke-opacity:.75}\
 .rw-arrow{stroke:var(--c1);stroke-width:1.2;fill:var(--c1);stroke-opacity:.8;fill-opacity:.8}\
+.rw-faint{opacity:.3}\
 .rw-level{stroke:var(--c0);fill:none;stroke-linejoin:round;stroke-width:1.8}\
 .rw-chosen{fill:var(--paper);stroke:var(--ink);stroke-width:2}\
 .rw-line{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:butt}\

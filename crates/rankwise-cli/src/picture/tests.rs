@@ -53,6 +53,7 @@ fn charts(numbers: &[f64]) -> Vec<Picture> {
     let panel = |threshold| Panel {
         heading: name(),
         pairs: arrows.clone().collect(),
+        are_pairs_faint: threshold > 0.0,
         field: (n > 0).then(|| field(threshold)),
     };
     vec![

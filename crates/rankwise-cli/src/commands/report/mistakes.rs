@@ -31,27 +31,31 @@ pub(super) fn section(page: &mut Page, findings: &Findings<'_>) {
     }
     let items = &subject.data.set.items;
     let has_features = !items.are_indicators && (1..=FEW_FEATURES).contains(&items.features.n_cols());
-    let mut header = ["pair", "left", "right", "judged", "predicted", "margin", "beyond"].map(String::from).to_vec();
+    let mut header = vec!["pair"];
+    if items.ids.is_some() {
+        header.extend(["left", "right"]);
+    }
+    header.extend(["judged", "predicted", "margin", "beyond"]);
     if has_features {
-        header.extend(["features of left", "features of right"].map(String::from));
+        header.extend(["features of left", "features of right"]);
     }
     let row = |mistake: &Mistake| {
         let (pair, margin) = (subject.data.set.pairs[mistake.pair], subject.margins[mistake.pair]);
-        let mut row = vec![
-            (mistake.pair + 1).to_string(),
-            items.name(pair.left),
-            items.name(pair.right),
-            subject.data.outcomes[mistake.pair].name().into(),
-            subject.model.outcome_of(margin).name().into(),
-            rounded(margin),
-            rounded(mistake.beyond),
-        ];
+        let mut row = vec![(mistake.pair + 1).to_string()];
+        // Without ids an item has no name that the user knows.
+        if items.ids.is_some() {
+            row.extend([pair.left, pair.right].map(|item| items.name(item)));
+        }
+        let predicted = subject.model.outcome_of(margin);
+        row.extend([subject.data.outcomes[mistake.pair], predicted].map(|outcome| outcome.name().to_string()));
+        row.extend([margin, mistake.beyond].map(rounded));
         if has_features {
             let names = items.feature_names.as_deref();
             row.extend([pair.left, pair.right].map(|item| spelled(&items.features, item as usize, names)));
         }
         row
     };
+    let header = header.into_iter().map(String::from).collect();
     let caption = format!(
         "{} of {} wrong predictions, the worst first; pairs are numbered from 1 as in {}; beyond: how far the margin is \
          from one that would have been right. {}",

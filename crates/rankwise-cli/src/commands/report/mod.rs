@@ -25,7 +25,7 @@ use crate::plan;
 use crate::text::{count, percent};
 
 /// Every picture a report may have: what `--svg` may write.
-const PICTURES: [&str; 5] = ["roc", "margins", "weights", "levels", "tuning"];
+const PICTURES: [&str; 6] = ["roc", "margins", "weights", "pairs", "levels", "tuning"];
 
 /// Below this, an interval says little.
 const FEW: usize = 20;

@@ -40,7 +40,7 @@ pub(super) fn sections(page: &mut Page, findings: &Findings<'_>, pictures: &mut 
     if scorer.n_features == 2 && !scorer.are_indicators {
         page.section("Level curves");
         match levels(findings) {
-            Some(figure) => show(page, vec![figure], pictures),
+            Some(figures) => show(page, figures, pictures),
             None => page.paragraph("Scores over the range of the two features leave the range of numbers."),
         }
     }
@@ -144,7 +144,7 @@ impl Parts {
 
 /// Three digits, for labels.
 fn short(value: f64) -> String {
-    format!("{value:.2e}").parse().map_or_else(|_| "–".into(), rounded)
+    format!("{value:.2e}").parse().map_or_else(|_| "–".into(), |value| rounded(value).replace('-', "−"))
 }
 
 fn feature_name(scorer: &Scorer, at: usize) -> String {
@@ -226,7 +226,7 @@ fn columns(scorer: &Scorer, items: &Items) -> Option<Vec<usize>> {
 }
 
 /// Figure 3 of the SVMcompare paper, with the given pairs.
-fn levels(findings: &Findings<'_>) -> Option<(Picture, String)> {
+fn levels(findings: &Findings<'_>) -> Option<Vec<(Picture, String)>> {
     let Subject { model, data, .. } = findings.subject;
     let (scorer, items) = (&model.scorer, &data.set.items);
     let &[first, second] = columns(scorer, items)?.as_slice() else { return None };
@@ -266,16 +266,22 @@ fn levels(findings: &Findings<'_>) -> Option<(Picture, String)> {
     } else {
         count(n_drawn, "pair")
     };
-    let caption =
-        format!("{which}: a plain line is a tie, an arrow points to the better item. {apart} {}", beside(findings));
-    let picture = Levels {
-        name: "levels",
-        title: "Pairs and level curves of the ranking function".into(),
-        features: [0, 1].map(|at| feature_name(scorer, at)),
-        extent,
-        panels: vec![Panel { heading: String::new(), pairs, field: Some(field) }],
+    let draw = |name: &'static str, title: &str, panel: Panel| {
+        let features = [0, 1].map(|at| feature_name(scorer, at));
+        Levels { name, title: title.into(), features, extent, panels: vec![panel] }.draw()
     };
-    Some((picture.draw(), caption))
+    let judged = Panel { pairs: pairs.clone(), ..Panel::default() };
+    let curves = Panel { pairs, are_pairs_faint: true, field: Some(field), ..Panel::default() };
+    Some(vec![
+        (
+            draw("pairs", "Judged pairs over the two features", judged),
+            format!("{which} as judged: a plain line is a tie, an arrow points to the better item."),
+        ),
+        (
+            draw("levels", "Level curves of the ranking function", curves),
+            format!("The same pairs under the ranking function. {apart} {}", beside(findings)),
+        ),
+    ])
 }
 
 /// The range of numbers with a little room around it.
