@@ -150,52 +150,57 @@ fn requests(log: &str) -> Vec<String> {
     events.iter().filter_map(request).collect()
 }
 
+/// A page with this body.
+fn page(body: &str) -> String {
+    format!("<!DOCTYPE html><meta charset=\"utf-8\"><link rel=\"icon\" href=\"data:,\">{body}")
+}
+
 #[test]
 fn faults_are_seen() {
-    let room = Room::new();
-    let fine = "<svg width=\"99\" height=\"99\"><title>t</title><text x=\"9\" y=\"20\">label</text></svg>";
+    let picture = |size: &str, inside: &str| format!("<svg {size}>{inside}</svg>");
+    let square = "width=\"99\" height=\"99\"";
+    // Each with the fault that has to be found.
     let cases = [
-        ("fine", "", ""),
-        ("image", "<img src=\"http://pictures.example/cat.png\">", "request: http://pictures.example/cat.png"),
+        ("<img src=\"http://pictures.example/cat.png\">".into(), "request: http://pictures.example/cat.png"),
         (
-            "font",
-            "<style>@font-face{font-family:f;src:url(https://fonts.example/f.woff2)}p{font-family:f}</style><p>x</p>",
+            "<style>@font-face{font-family:f;src:url(https://fonts.example/f.woff2)}p{font-family:f}</style><p>x</p>"
+                .into(),
             "request: https://fonts.example/f.woff2",
         ),
-        ("script", "<script>nobody.knows()</script>", "console: "),
-        ("said", "<script>console.error('oh')</script>", "oh"),
+        ("<script>nobody.knows()</script>".into(), "nobody is not defined"),
+        ("<script>console.error('told')</script>".into(), "told"),
+        (picture("width=\"99\" height=\"0\"", "<title>flat</title>"), "picture \"flat\" has no size"),
+        (picture(square, ""), "a picture without title"),
         (
-            "policy",
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'\"><img src=\"http://a.example/b.png\">",
-            "console: ",
-        ),
-        ("flat", "<svg width=\"99\" height=\"0\"><title>t</title></svg>", "picture \"t\" has no size"),
-        ("nameless", "<svg width=\"99\" height=\"99\"></svg>", "without title"),
-        (
-            "cut",
-            "<svg width=\"99\" height=\"99\"><title>t</title><text x=\"70\" y=\"20\">too long</text></svg>",
-            "\"too long\" is cut off",
+            picture(square, "<title>cut</title><text x=\"70\" y=\"20\">too long</text>"),
+            "\"too long\" is cut off in picture \"cut\"",
         ),
         (
-            "over",
-            "<svg width=\"99\" height=\"99\"><title>t</title><text x=\"9\" y=\"20\">one</text><text x=\"12\" y=\"22\">two</text></svg>",
-            "overlap",
+            picture(square, "<title>over</title><text x=\"9\" y=\"20\">one</text><text x=\"12\" y=\"22\">two</text>"),
+            "\"one\" and \"two\" overlap in picture \"over\"",
         ),
-        ("wide", "<div style=\"width:900px\">x</div>", "scrolls sideways at 320 pixels"),
+        ("<div style=\"width:900px\">x</div>".into(), "the page scrolls sideways at 320 pixels"),
     ];
-    for (name, body, fault) in cases {
-        let file = format!("{name} #1.html");
-        room.write(
-            &file,
-            &format!("<!DOCTYPE html><meta charset=\"utf-8\"><link rel=\"icon\" href=\"data:,\">{body}{fine}"),
-        );
-        let Some(seen) = open("faults_are_seen", &room.path(&file)) else { return };
-        if fault.is_empty() {
-            assert_eq!((seen.faults, seen.n_pictures), (vec![], 1));
-        } else {
-            assert!(seen.faults.iter().any(|found| found.contains(fault)), "{name}: {:?}", seen.faults);
-        }
+    let room = Room::new();
+    let bodies: Vec<&str> = cases.iter().map(|(body, _)| body.as_str()).collect();
+    room.write("bad #1.html", &page(&bodies.concat()));
+    let Some(bad) = open("faults_are_seen", &room.path("bad #1.html")) else { return };
+    for (body, fault) in &cases {
+        assert!(bad.faults.iter().any(|found| found.contains(fault)), "{body}: no {fault:?} in {:#?}", bad.faults);
     }
+    assert_eq!(bad.n_pictures, 4);
+
+    // What the page's own policy forbids is not asked for, but told.
+    let policy = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'\">";
+    room.write("policy.html", &page(&format!("{policy}{}", bodies[0])));
+    let forbidden = open("faults_are_seen", &room.path("policy.html")).unwrap();
+    assert!(forbidden.faults.iter().all(|fault| fault.starts_with("console: ")), "{:?}", forbidden.faults);
+    assert!(!forbidden.faults.is_empty());
+
+    let fine = picture(square, "<title>fine</title><text x=\"9\" y=\"20\">one</text><text x=\"9\" y=\"60\">two</text>");
+    room.write("fine.html", &page(&fine));
+    let fine = open("faults_are_seen", &room.path("fine.html")).unwrap();
+    assert_eq!((fine.faults, fine.n_pictures), (vec![], 1));
 }
 
 #[test]

@@ -38,11 +38,11 @@ impl Bars {
             let mut texts = self.bars.iter().filter(|bar| (bar.value < 0.0) == negative).map(|bar| plain(bar.value));
             widest(&mut texts) + 8.0
         };
-        let (left, right) = (12.0 + names + beyond(true), width - 8.0 - beyond(false));
+        let (left, right) = (20.0 + names + beyond(true), width - 8.0 - beyond(false));
         let x = scale.over(left, right.max(left + 40.0));
         let bottom = 10.0 + row * self.bars.len() as f64;
         let mut canvas = Canvas::default();
-        canvas.define_hatch(self.name);
+        canvas.define_hatch(self.name, "rw-hatch");
         let zero = x.at(0.0).unwrap_or(left);
         for (at, bar) in self.bars.iter().enumerate() {
             let top = 8.0 + row * at as f64;

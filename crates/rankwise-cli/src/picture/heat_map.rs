@@ -45,7 +45,7 @@ impl HeatMap {
         let top = 44.0;
         let bottom = top + cell_height * n_rows as f64;
         let mut canvas = Canvas::default();
-        canvas.define_hatch(self.name);
+        canvas.define_hatch(self.name, "rw-hatch-soft");
 
         let values = (0..n_rows).flat_map(|row| (0..n_columns).filter_map(move |column| self.cell(row, column)));
         let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
@@ -60,7 +60,8 @@ impl HeatMap {
                 share
             }
         };
-        let strength = |merit: f64| 0.06 + 0.84 * merit;
+        // Weak enough for the number in front of it to be read, on white as on black.
+        let strength = |merit: f64| 0.03 + 0.52 * merit;
         self.draw_key(&mut canvas, (low, high), width, strength);
 
         for row in 0..n_rows {
@@ -82,12 +83,11 @@ impl HeatMap {
                 );
                 canvas.shaded("rw-cell", area, strength(merit(value)), &says);
                 let star = if self.best == Some((row, column)) { "★ " } else { "" };
-                let class = if merit(value) > 0.55 { "rw-small rw-inverse" } else { "rw-small" };
                 let centre = (area.left + cell_width / 2.0, area.top + cell_height / 2.0 + 4.0);
                 let fits = |text: &str| text_width(text) * 11.0 / LETTER < cell_width - 3.0;
                 let shown = [format!("{star}{number}"), number, star.trim().to_string()].into_iter().find(|t| fits(t));
                 if let Some(shown) = shown {
-                    canvas.text(class, centre, Anchor::Middle, &shown);
+                    canvas.text("rw-small", centre, Anchor::Middle, &shown);
                 }
             }
         }
@@ -121,7 +121,7 @@ impl HeatMap {
         }
         let (worst, best) = if self.greater_is_better { (low, high) } else { (high, low) };
         let words = format!("{}, worst {}", self.value_title, plain(worst));
-        let end = format!("best {} ★", plain(best));
+        let end = format!("best {}", plain(best));
         let left = 16.0 + text_width(&words);
         let room = (width - left - text_width(&end) - 16.0).clamp(20.0, 120.0);
         canvas.text("rw-soft", (8.0, 6.0 + LETTER), Anchor::Start, &words);

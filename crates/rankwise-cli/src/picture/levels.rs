@@ -227,14 +227,18 @@ fn draw_levels(canvas: &mut Canvas, area: Area, field: &Field) {
             Some(times) => multiple_of_tau(((level - spacing.base) / (times * field.threshold)).round() * times),
             None => plain(level),
         };
-        // Wherever along the curve there is room beside the labels that stand already.
+        // From the middle of the curve outwards: wherever there is room beside the labels that stand already.
         let (w, h) = (text_width(&text) * 11.0 / LETTER + 2.0, 12.0);
-        let place = (1..12).map(|k| k * longest.len() / 12).filter_map(|at| longest.get(at)).find_map(|&(x, y)| {
-            let around = Area { left: x - w / 2.0, top: y - h / 2.0, width: w, height: h };
-            let is_inside = around.left > area.left && around.right() < area.right();
-            let is_inside = is_inside && around.top > area.top && around.bottom() < area.bottom();
-            (is_inside && labels.iter().all(|(other, _)| !other.touches(&around))).then_some(around)
-        });
+        let place = [6, 5, 7, 4, 8, 3, 9, 2, 10, 1, 11]
+            .iter()
+            .map(|k| k * longest.len() / 12)
+            .filter_map(|at| longest.get(at))
+            .find_map(|&(x, y)| {
+                let around = Area { left: x - w / 2.0, top: y - h / 2.0, width: w, height: h };
+                let is_inside = around.left > area.left + 6.0 && around.right() < area.right() - 6.0;
+                let is_inside = is_inside && around.top > area.top + 6.0 && around.bottom() < area.bottom() - 6.0;
+                (is_inside && labels.iter().all(|(other, _)| !other.touches(&around))).then_some(around)
+            });
         if let Some(place) = place {
             labels.push((place, text));
         }

@@ -72,7 +72,7 @@ impl MarginChart<'_> {
         let tallest = strips.iter().flatten().map(|bar| bar[0] + bar[1]).fold(0.0, f64::max);
         let (width, strip_height, gap) = (480.0, 84.0, 26.0);
         let mut canvas = Canvas::default();
-        canvas.define_hatch(self.name);
+        canvas.define_hatch(self.name, "rw-hatch");
         let top = Area { left: 8.0, top: 6.0, width: width - 16.0, height: 40.0 };
         let used = legend(&mut canvas, top, &["predicted right", "predicted wrong"], |canvas, at, (x, y)| {
             let area = Area { left: x + 4.0, top: y - 6.0, width: 22.0, height: 12.0 };

@@ -42,14 +42,13 @@ pub(crate) const MARKS: &str = "\
 .rw-picture .rw-bold{font-weight:600}\
 .rw-picture .rw-small{font-size:11px}\
 .rw-picture .rw-halo{paint-order:stroke;stroke:var(--paper);stroke-width:4px;stroke-linejoin:round}\
-.rw-picture .rw-inverse{fill:var(--paper)}\
 .rw-grid{stroke:var(--grid);stroke-width:1}\
 .rw-axis{stroke:var(--soft);stroke-width:1;fill:none}\
 .rw-zero{stroke:var(--ink);stroke-width:1}\
 .rw-guide{stroke:var(--soft);stroke-width:1.5;stroke-dasharray:6 4;fill:none}\
 .rw-threshold{stroke:var(--ink);stroke-width:1.5;stroke-dasharray:2 3}\
 .rw-region{fill:var(--soft);fill-opacity:.12}\
-.rw-hatch{stroke:var(--c1);stroke-width:3}\
+.rw-hatch{stroke:var(--c1);stroke-width:3}.rw-hatch-soft{stroke:var(--grid);stroke-width:3}\
 .rw-wrong{stroke:var(--c1);stroke-width:1}\
 .rw-right{fill:var(--c0);stroke:var(--c0);stroke-width:1}\
 .rw-cell{fill:var(--accent);stroke:var(--grid);stroke-width:1}\

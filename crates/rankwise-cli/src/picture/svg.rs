@@ -132,11 +132,11 @@ impl Canvas {
         self.write(&format!(r#"<rect {attributes} fill="url(#{}-hatch)"/>"#, escape(picture)));
     }
 
-    /// Defines that hatching.
-    pub(super) fn define_hatch(&mut self, picture: &str) {
+    /// Defines that hatching, of lines of a class.
+    pub(super) fn define_hatch(&mut self, picture: &str, class: &str) {
         self.write(&format!(
             "<defs><pattern id=\"{}-hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" \
-             patternTransform=\"rotate(45)\"><line class=\"rw-hatch\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\"/></pattern></defs>",
+             patternTransform=\"rotate(45)\"><line class=\"{class}\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\"/></pattern></defs>",
             escape(picture)
         ));
     }

@@ -160,7 +160,7 @@ fn missing_cells_are_hatched_and_the_best_is_outlined() {
     assert_eq!(svg.matches("rw-best").count(), 1);
     assert!(svg.contains("★ 0.125") && svg.contains("The best, 0.125, is at C 1 and γ 0.5."), "{svg}");
     assert!(
-        svg.contains("fill-opacity=\"0.9\"><title>C 1, γ 0.5: error 0.125"),
+        svg.contains("fill-opacity=\"0.55\"><title>C 1, γ 0.5: error 0.125"),
         "the best has the strongest shade: {svg}"
     );
 }

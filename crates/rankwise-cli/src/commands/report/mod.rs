@@ -93,7 +93,7 @@ fn check_targets(args: &ReportArgs) -> Run<()> {
         let path = directory.join(format!("{name}.svg"));
         check_apart(&path, inputs())?;
         check_writable(&path)?;
-        if path == args.output {
+        if is_same_place(&path, &args.output) {
             return Err(Failure::Usage(format!(
                 "{}: the report and a picture would have the same name; name another file with -o",
                 path.display()
@@ -101,6 +101,12 @@ fn check_targets(args: &ReportArgs) -> Run<()> {
         }
     }
     Ok(())
+}
+
+/// Whether two files, there or not, have the same name in the same directory.
+fn is_same_place(a: &Path, b: &Path) -> bool {
+    let directory = |path: &Path| Path::new(".").join(path).parent().and_then(|parent| parent.canonicalize().ok());
+    a.file_name() == b.file_name() && directory(a) == directory(b)
 }
 
 fn write_pictures(directory: &Path, pictures: &[Picture]) -> Run<Vec<PathBuf>> {
