@@ -5,6 +5,7 @@
 //! made it. No name is resolved, so that nothing leaves the machine.
 
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -65,7 +66,9 @@ pub(crate) fn check_page(test: &str, page: &Path, n_pictures: usize) {
 /// Opens a page; `None`, and a line that says so, without a browser.
 pub(crate) fn open(test: &str, page: &Path) -> Option<Seen> {
     let Some(browser) = browser() else {
-        println!("skipped: {test} (no chromium, chromium-browser or google-chrome on the PATH)");
+        // Straight to standard error: what a passing test prints is not shown.
+        let line = format!("skipped: {test} (no chromium, chromium-browser or google-chrome on the PATH)\n");
+        std::io::stderr().write_all(line.as_bytes()).unwrap();
         return None;
     };
     let room = tempfile::tempdir().unwrap();

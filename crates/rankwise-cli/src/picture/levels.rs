@@ -72,8 +72,8 @@ pub(crate) struct Spacing {
 }
 
 impl Field {
-    /// Multiples of the threshold (1, 2, 5, 10, … of them apart, so that there are few enough) away from the middle of
-    /// the values; without a threshold, round numbers.
+    /// Multiples of the threshold (as few of them apart as leaves few enough levels) away from the middle of the values;
+    /// without a threshold, round numbers.
     pub(crate) fn levels(&self) -> Spacing {
         let finite = || self.values.iter().copied().filter(|value| value.is_finite());
         let (low, high) = finite().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
@@ -83,7 +83,8 @@ impl Field {
         }
         let tau = self.threshold;
         if tau > 0.0 && tau.is_finite() && span / tau < 1e6 && span > tau {
-            let times = step_of(span / tau, MOST_LEVELS).max(1.0);
+            let fewest = (span / tau / MOST_LEVELS as f64).ceil();
+            let times = if fewest <= 10.0 { fewest } else { step_of(span / tau, MOST_LEVELS) };
             let step = times * tau;
             // Level 0 is the middle one of the values that occur: scores have no zero of their own.
             let mut sorted: Vec<f64> = finite().collect();

@@ -141,7 +141,8 @@ impl<'a> Judged<'a> {
     /// The most frequent outcome, by weight; of equally frequent ones the first of [`Outcome::ALL`].
     pub fn majority_outcome(&self) -> Option<Outcome> {
         let totals = self.totals();
-        let largest = Outcome::ALL.into_iter().rev().max_by(|&a, &b| totals[a as usize].total_cmp(&totals[b as usize]))?;
+        let largest =
+            Outcome::ALL.into_iter().rev().max_by(|&a, &b| totals[a as usize].total_cmp(&totals[b as usize]))?;
         (totals[largest as usize] > 0.0).then_some(largest)
     }
 
