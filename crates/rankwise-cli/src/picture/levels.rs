@@ -277,9 +277,11 @@ mod tests {
         assert_eq!(spacing.thresholds, Some(1.0));
         assert_eq!(spacing.values, (0..=10).map(|k| f64::from(10 * k)).collect::<Vec<_>>());
         let many = field((0..=1000).map(f64::from).collect(), 10.0).levels();
-        assert_eq!(many.thresholds, Some(10.0));
+        assert_eq!(many.thresholds, Some(9.0));
         assert!(many.values.len() <= MOST_LEVELS + 1, "{many:?}");
         assert!(many.values.contains(&500.0), "the middle is a level: {many:?}");
+        let fine = field((0..=1000).map(f64::from).collect(), 0.01).levels();
+        assert_eq!(fine.thresholds, Some(10_000.0));
         for threshold in [0.0, f64::NAN, f64::INFINITY, 1e-300, 1e300] {
             let spacing = field(vec![0.0, 1.0, 2.5], threshold).levels();
             assert!(spacing.thresholds.is_none(), "{threshold}");
