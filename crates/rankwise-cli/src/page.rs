@@ -37,7 +37,7 @@ details{margin:.6rem 0}summary{cursor:pointer;color:var(--accent);padding:.25rem
 summary:focus-visible,.box:focus-visible{outline:2px solid var(--accent);outline-offset:2px}\
 @media (max-width:30rem){th,td{padding:.3rem .45rem}.matrix td{min-width:3.4rem}}\
 @media print{body{font-size:10.5pt}main,header,footer{max-width:none;padding:0}h2{break-after:avoid}\
-figure,tr,.note{break-inside:avoid}.box{overflow:visible}.figures{grid-template-columns:1fr 1fr}details::details-content{content-visibility:visible;block-size:auto}}";
+figure,tr,.note{break-inside:avoid}.box{overflow:visible}.figures{grid-template-columns:1fr 1fr}details:not([open]){display:none}}";
 
 /// A page in the making.
 #[derive(Debug, Clone)]

@@ -31,7 +31,7 @@ impl Bars {
     pub(crate) fn draw(&self) -> Picture {
         let (width, row) = (480.0, LETTER + 9.0);
         let widest = |texts: &mut dyn Iterator<Item = String>| texts.map(|text| text_width(&text)).fold(0.0, f64::max);
-        let names = widest(&mut self.bars.iter().map(|bar| bar.label.clone())).clamp(20.0, 170.0);
+        let names = widest(&mut self.bars.iter().map(|bar| bar.label.clone())).clamp(20.0, 190.0);
         let scale = Scale::linear(self.bars.iter().map(|bar| bar.value).chain([0.0]));
         // Numbers stand beyond the ends of their bars.
         let beyond = |negative: bool| {

@@ -229,7 +229,7 @@ fn draw_levels(canvas: &mut Canvas, area: Area, field: &Field) {
             None => plain(level),
         };
         // From the middle of the curve outwards: wherever there is room beside the labels that stand already.
-        let (w, h) = (text_width(&text) * 11.0 / LETTER + 2.0, 12.0);
+        let (w, h) = (1.15 * text_width(&text) * 11.0 / LETTER + 4.0, 12.0);
         let place = [6, 5, 7, 4, 8, 3, 9, 2, 10, 1, 11]
             .iter()
             .map(|k| k * longest.len() / 12)

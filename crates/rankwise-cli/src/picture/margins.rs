@@ -7,6 +7,9 @@ use super::frame::legend;
 use super::scale::{Scale, plain, step_of};
 use super::svg::{Anchor, Area, Canvas, LETTER, text_width};
 
+/// Pixels from side to side.
+const WIDTH: f64 = 480.0;
+
 /// Margins with what was judged.
 #[derive(Debug, Clone)]
 pub(crate) struct MarginChart<'a> {
@@ -70,7 +73,7 @@ impl MarginChart<'_> {
         let bins = Bins::of(self.margins, self.threshold);
         let (strips, totals) = self.strips(&bins);
         let tallest = strips.iter().flatten().map(|bar| bar[0] + bar[1]).fold(0.0, f64::max);
-        let (width, strip_height, gap) = (480.0, 84.0, 26.0);
+        let (width, strip_height, gap) = (WIDTH, 84.0, 26.0);
         let mut canvas = Canvas::default();
         canvas.define_hatch(self.name, "rw-hatch");
         let top = Area { left: 8.0, top: 6.0, width: width - 16.0, height: 40.0 };
@@ -155,10 +158,15 @@ impl MarginChart<'_> {
         [minus, plus].iter().for_each(|&at| canvas.line("rw-threshold", (at, top), (at, bottom)));
         let value = plain(self.threshold);
         let labels = [(minus, format!("−τ = −{value}")), (plus, format!("τ = {value}"))];
-        let is_tight = plus - minus < (text_width(&labels[0].1) + text_width(&labels[1].1)) / 2.0 + 8.0;
-        let anchors = if is_tight { [Anchor::End, Anchor::Start] } else { [Anchor::Middle; 2] };
-        for ((at, label), anchor) in labels.iter().zip(anchors) {
-            canvas.text("rw-bold rw-halo", (*at, top - 4.0), anchor, label);
+        // Above their lines; apart from each other, and inside the picture, where that is too tight.
+        let half = [0, 1].map(|k: usize| 0.62 * text_width(&labels[k].1) + 2.0);
+        let apart = half[0] + half[1] + 4.0;
+        let short = (apart - (plus - minus)).max(0.0) / 2.0;
+        let first = (minus - short).max(half[0]);
+        let second = (plus + short).max(first + apart).min(WIDTH - half[1]);
+        let first = first.min(second - apart);
+        for (at, (_, label)) in [first, second].into_iter().zip(&labels) {
+            canvas.text("rw-bold rw-halo", (at, top - 4.0), Anchor::Middle, label);
         }
     }
 

@@ -56,8 +56,8 @@ impl RocChart<'_> {
             let wide = text_width(&label) + 12.0;
             // Right of the curve and below it, where nothing is drawn; left where that would leave the frame.
             let place = if x + wide < frame.area.right() { (x + 9.0, Anchor::Start) } else { (x - 9.0, Anchor::End) };
-            let below = (y + 18.0).min(frame.area.bottom() - 6.0);
-            canvas.text("rw-bold rw-halo", (place.0, below), place.1, &label);
+            let is_low = y + 20.0 > frame.area.bottom();
+            canvas.text("rw-bold rw-halo", (place.0, if is_low { y - 10.0 } else { y + 18.0 }), place.1, &label);
         }
         let description = format!(
             "At the chosen threshold {} of the ties are called non-ties and {} of the non-ties are predicted right. The \

@@ -99,7 +99,7 @@ impl Scale {
         Some(self.pixels.0 + share.clamp(0.0, 1.0) * (self.pixels.1 - self.pixels.0))
     }
 
-    /// Ticks, as many as stand side by side in `room` pixels.
+    /// Ticks, as many as stand side by side in `room` pixels; none whose label would stick out far.
     pub(super) fn ticks_across(&self, room: f64) -> Vec<Tick> {
         let fits = |ticks: &[Tick]| {
             let places: Vec<(f64, f64)> =
@@ -107,7 +107,13 @@ impl Scale {
             places.windows(2).all(|w| (w[1].0 - w[0].0).abs() >= w[0].1 + w[1].1 + 10.0)
         };
         let most = ((room / 45.0) as usize).clamp(2, 9);
-        (1..=most).rev().map(|n| self.ticks(n)).find(|ticks| fits(ticks)).unwrap_or_default()
+        let mut ticks = (1..=most).rev().map(|n| self.ticks(n)).find(|ticks| fits(ticks)).unwrap_or_default();
+        let (first, last) = (self.pixels.0 - 14.0, self.pixels.1 + 14.0);
+        ticks.retain(|tick| {
+            let half = text_width(&tick.label) / 2.0;
+            self.at(tick.value).is_some_and(|at| at - half >= first && at + half <= last)
+        });
+        ticks
     }
 
     /// About `n` ticks, at most 2·`n` + 1.

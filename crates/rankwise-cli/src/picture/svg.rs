@@ -50,20 +50,24 @@ pub(super) fn text_width(text: &str) -> f64 {
     LETTER * text.chars().map(width).sum::<f64>()
 }
 
-/// The text cut to a width, with dots where something is missing.
+/// The text cut to a width: dots in the middle, because long names often differ at the end.
 pub(super) fn shortened(text: &str, width: f64) -> String {
     if text_width(text) <= width {
         return text.into();
     }
-    let mut short = String::new();
-    for c in text.chars() {
-        short.push(c);
-        if text_width(&short) + text_width("…") > width {
-            short.pop();
+    let letters: Vec<char> = text.chars().collect();
+    let (mut head, mut tail) = (String::new(), String::new());
+    let mut room = width - text_width("…");
+    for k in 0..letters.len() {
+        // Two letters from the front, then one from the back.
+        let c = if k % 3 == 2 { letters[letters.len() - 1 - k / 3] } else { letters[k - k / 3] };
+        room -= text_width(c.encode_utf8(&mut [0; 4]));
+        if room < 0.0 {
             break;
         }
+        if k % 3 == 2 { tail.insert(0, c) } else { head.push(c) }
     }
-    short.trim_end().to_string() + "…"
+    format!("{}…{}", head.trim_end(), tail.trim_start())
 }
 
 /// Where a text stands at its point.
@@ -263,7 +267,9 @@ mod tests {
     fn long_labels_are_cut() {
         assert_eq!(shortened("age", 100.0), "age");
         let short = shortened(&"long ".repeat(50), 100.0);
-        assert!(short.ends_with('…') && text_width(&short) <= 100.0 && short.len() > 8, "{short}");
+        assert!(short.contains('…') && text_width(&short) <= 100.0 && short.len() > 8, "{short}");
+        let [one, two] = ["one", "two"].map(|end| shortened(&format!("a long name that ends with {end}"), 100.0));
+        assert!(one.starts_with("a long") && one.ends_with("one") && one != two, "{one}");
         assert_eq!(shortened("anything", 0.0), "…");
     }
 }

@@ -257,8 +257,8 @@ fn levels(findings: &Findings<'_>) -> Option<Vec<(Picture, String)>> {
     let spacing = field.levels();
     let apart = match spacing.thresholds {
         _ if spacing.values.is_empty() => "The score is the same everywhere.".to_string(),
-        Some(1.0) => "Neighbouring level curves of the score are τ apart: one difference that matters.".into(),
-        Some(times) => format!("Neighbouring level curves of the score are {times} τ apart."),
+        Some(1.0) => "Neighbouring level curves of the score are τ apart, one difference that matters, and count from the middle score.".into(),
+        Some(times) => format!("Neighbouring level curves of the score are {times} τ apart and count from the middle score."),
         None => "Level curves of the score; the threshold is too small or too large to space them.".into(),
     };
     let which = if n_drawn < present.len() {
