@@ -17,6 +17,9 @@ pub(crate) struct Bars {
     pub(crate) bars: Vec<Bar>,
 }
 
+/// The widest that names may get.
+const MOST_FOR_NAMES: f64 = 190.0;
+
 /// One of them.
 #[derive(Debug, Clone)]
 pub(crate) struct Bar {
@@ -27,11 +30,29 @@ pub(crate) struct Bar {
 }
 
 impl Bars {
+    /// The names, cut to a width; where that is needed, a start that all of them share goes first.
+    fn labels(&self, width: f64) -> Vec<String> {
+        let is_tight = self.bars.iter().any(|bar| text_width(&bar.label) > width);
+        let first: Vec<char> = self.bars.first().map_or_else(Vec::new, |bar| bar.label.chars().collect());
+        let shared = |bar: &Bar| first.iter().zip(bar.label.chars()).take_while(|(a, b)| **a == *b).count();
+        let common = self.bars.iter().map(shared).min().unwrap_or(0);
+        let cut = |bar: &Bar| {
+            if is_tight && common > 3 && self.bars.len() > 1 {
+                let rest: String = bar.label.chars().skip(common).collect();
+                shortened(&format!("…{rest}"), width)
+            } else {
+                shortened(&bar.label, width)
+            }
+        };
+        self.bars.iter().map(cut).collect()
+    }
+
     /// Draws them.
     pub(crate) fn draw(&self) -> Picture {
         let (width, row) = (480.0, LETTER + 9.0);
         let widest = |texts: &mut dyn Iterator<Item = String>| texts.map(|text| text_width(&text)).fold(0.0, f64::max);
-        let names = widest(&mut self.bars.iter().map(|bar| bar.label.clone())).clamp(20.0, 190.0);
+        let labels = self.labels(MOST_FOR_NAMES);
+        let names = widest(&mut labels.iter().cloned()).clamp(20.0, MOST_FOR_NAMES);
         let scale = Scale::linear(self.bars.iter().map(|bar| bar.value).chain([0.0]));
         // Numbers stand beyond the ends of their bars.
         let beyond = |negative: bool| {
@@ -47,7 +68,7 @@ impl Bars {
         for (at, bar) in self.bars.iter().enumerate() {
             let top = 8.0 + row * at as f64;
             let base = top + row / 2.0 + 0.35 * LETTER;
-            canvas.label("", (8.0, base), Anchor::Start, &shortened(&bar.label, names), &bar.label);
+            canvas.label("", (8.0, base), Anchor::Start, &labels[at], &bar.label);
             let Some(end) = x.at(bar.value) else {
                 canvas.text("rw-soft", (zero + 4.0, base), Anchor::Start, &plain(bar.value));
                 continue;
@@ -67,5 +88,23 @@ impl Bars {
         let first = self.bars.iter().take(5).map(|bar| format!("{} {}", bar.label, plain(bar.value)));
         let description = format!("The largest: {}.", first.collect::<Vec<_>>().join(", "));
         Picture::new(self.name, self.title.clone(), description, (width, bottom + LETTER + 16.0), canvas)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_can_be_told_apart() {
+        let of = |labels: &[&str]| {
+            let bars = labels.iter().map(|label| Bar { label: (*label).into(), value: 1.0 }).collect();
+            Bars { name: "weights", title: String::new(), axis: String::new(), bars }.labels(100.0)
+        };
+        assert_eq!(of(&["age", "ageing"]), ["age", "ageing"]);
+        let long = "a start that all of these long names share, version ";
+        assert_eq!(of(&[&format!("{long}12"), &format!("{long}7")]), ["…12", "…7"]);
+        assert_eq!(of(&[]), [""; 0]);
+        assert!(of(&[long])[0].contains("a start"), "one name alone shares nothing");
     }
 }
