@@ -44,14 +44,14 @@ impl Bins {
         let largest = sizes.last().copied().unwrap_or(1.0);
         // A few margins far out must not squeeze all others into one bar.
         let usual = sizes.get(sizes.len() * 95 / 100).copied().unwrap_or(largest);
-        let room = 3.0 * usual.max(if threshold.is_finite() { threshold } else { 0.0 });
+        let threshold = if threshold.is_finite() { threshold } else { 0.0 };
+        let room = 3.0 * usual.max(threshold);
         let reach = if room > 0.0 { largest.min(room) } else { largest };
         let (low, high) = margins
             .iter()
             .filter(|z| z.is_finite())
             .fold((0.0f64, 0.0f64), |(low, high), &z| (low.min(z.max(-reach)), high.max(z.min(reach))));
-        let shown = if threshold.is_finite() { threshold.min(room.max(threshold)) } else { 0.0 };
-        let scale = Scale::linear([low, high, -shown, shown]);
+        let scale = Scale::linear([low, high, -threshold, threshold]);
         let step = step_of((scale.high() / 2.0 - scale.low() / 2.0) * 2.0, 50);
         let (first, last) = ((scale.low() / step).floor(), (scale.high() / step).ceil());
         let n = (last - first).clamp(1.0, 100.0) as usize;
