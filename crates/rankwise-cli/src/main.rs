@@ -8,6 +8,9 @@ mod commands;
 mod exit;
 mod interrupt;
 mod output;
+mod page;
+#[allow(dead_code, unused_imports, reason = "the line chart has no page yet")]
+mod picture;
 mod plan;
 mod progress;
 mod text;

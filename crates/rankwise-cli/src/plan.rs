@@ -16,7 +16,7 @@ use rankwise::model::{Balance, Method, ThresholdRule};
 
 use crate::args::{
     ColumnArgs, Common, DataArgs, EvaluateArgs, KernelArgs, KernelName, LearnArgs, PredictArgs, PredictFormat,
-    TrainArgs,
+    ReportArgs, TrainArgs,
 };
 use crate::exit::{Failure, Run};
 
@@ -247,6 +247,16 @@ pub(crate) fn evaluate(args: &EvaluateArgs) -> Run<PairFiles> {
     if let Some(items) = &args.data {
         return Err(Failure::Usage(format!(
             "{items}: measuring on a file of items is not available yet; give compared pairs with --pairs FILE"
+        )));
+    }
+    pair_files(&args.source, args.format.format, Precision::F64)
+}
+
+/// The pairs `report` was asked to look at.
+pub(crate) fn report(args: &ReportArgs) -> Run<PairFiles> {
+    if let Some(items) = &args.data {
+        return Err(Failure::Usage(format!(
+            "{items}: a report on a file of items is not available yet; give compared pairs with --pairs FILE"
         )));
     }
     pair_files(&args.source, args.format.format, Precision::F64)

@@ -50,6 +50,11 @@ impl Facts {
     pub(crate) fn add(&mut self, name: &'static str, value: impl Into<String>) {
         self.0.push((name, value.into()));
     }
+
+    /// Names and values.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (*name, value.as_str()))
+    }
 }
 
 impl fmt::Display for Facts {

@@ -1,6 +1,7 @@
 //! The program as its users see it: what they type, what comes back, how it ends.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod browser;
 mod data;
 mod demo;
 mod evaluate;
@@ -9,6 +10,7 @@ mod inspect;
 mod predict;
 mod process;
 mod readme;
+mod report;
 mod room;
 mod simulate;
 mod train;

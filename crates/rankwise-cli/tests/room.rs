@@ -84,6 +84,24 @@ impl Room {
         room
     }
 
+    /// With `items.csv` and `pairs.csv`: names that would break a page, long ones, other alphabets.
+    pub(crate) fn write_hostile_tables(&self) {
+        let names =
+            ["<script>alert(1)</script>", "\"a&b\"\"'\"", "量", &"long ".repeat(40), "\u{202e}abc", "]]>", "--><"];
+        let mut items = format!("id,{}\n", names.join(","));
+        for k in 0..12 {
+            let values: Vec<String> = (0..names.len()).map(|f| format!("{}", (k * (f + 3) + f * f) % 11)).collect();
+            items += &format!("item <{k}>,{}\n", values.join(","));
+        }
+        let mut pairs = String::from("left,right,outcome\n");
+        for k in 0..60 {
+            let (left, right) = (k % 12, (k * 5 + 1) % 12);
+            pairs += &format!("item <{left}>,item <{right}>,{}\n", ["left", "tie", "right"][(k * k) % 3]);
+        }
+        self.write("items.csv", &items);
+        self.write("pairs.csv", &pairs);
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }

@@ -14,7 +14,7 @@ pub(crate) use data::{ColumnArgs, DataArgs};
 pub(crate) use tools::{CompletionsArgs, DemoArgs, SimulateArgs};
 pub(crate) use train::{KernelArgs, LearnArgs, TrainArgs};
 pub(crate) use tune::TuneArgs;
-pub(crate) use use_model::{EvaluateArgs, InspectArgs, PredictArgs};
+pub(crate) use use_model::{EvaluateArgs, InspectArgs, PredictArgs, ReportArgs};
 
 /// Learn to rank and to compare; ties are data
 #[derive(Debug, Parser)]
@@ -53,6 +53,8 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     /// Measure a model on compared pairs
     Evaluate(EvaluateArgs),
+    /// Write a page with pictures: a model on compared pairs
+    Report(ReportArgs),
     /// Show what is in a model file
     Inspect(InspectArgs),
     /// Draw pairs from a known ranking function

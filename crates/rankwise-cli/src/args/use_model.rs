@@ -1,4 +1,4 @@
-//! Options of the commands that use a model: `predict`, `evaluate`, `inspect`.
+//! Options of the commands that use a model: `predict`, `evaluate`, `report`, `inspect`.
 
 use std::path::PathBuf;
 
@@ -62,6 +62,34 @@ pub(crate) struct EvaluateArgs {
     /// Write the points of the ROC curve as csv
     #[arg(long, value_name = "FILE")]
     pub(crate) roc: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) source: DataArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArg,
+}
+
+/// `report`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  rankwise report model.safetensors --pairs test.csv -o report.html
+  rankwise report model.safetensors --pairs games.csv --items players.csv -o report.html --svg pictures
+
+One page that needs nothing else: metrics with 95 % intervals (bootstrap), confusion, ROC curve,
+margins, weights or support items, the pairs most wrong; for two features the level curves.")]
+pub(crate) struct ReportArgs {
+    /// A model file
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// A file of items (reports on items are not available yet: use --pairs)
+    #[arg(value_name = "DATA", hide = true)]
+    pub(crate) data: Option<String>,
+    /// The page to write
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Write every picture as an SVG file there, too
+    #[arg(long, value_name = "DIR")]
+    pub(crate) svg: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) source: DataArgs,
     #[command(flatten)]

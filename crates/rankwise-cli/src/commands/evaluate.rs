@@ -47,23 +47,23 @@ fn roc(judged: &Judged<'_>) -> Run<String> {
 }
 
 #[derive(Debug, Serialize)]
-struct TieShares {
-    observed: Option<f64>,
-    predicted: Option<f64>,
+pub(super) struct TieShares {
+    pub(super) observed: Option<f64>,
+    pub(super) predicted: Option<f64>,
 }
 
 /// What was measured; its fields are the JSON keys.
 #[derive(Debug, Serialize)]
-struct Evaluation {
+pub(super) struct Evaluation {
     metrics: Map<String, Value>,
-    pairs: usize,
-    ties: usize,
-    groups: Option<usize>,
+    pub(super) pairs: usize,
+    pub(super) ties: usize,
+    pub(super) groups: Option<usize>,
     groups_skipped: usize,
-    majority_error: Option<f64>,
-    tie_share: TieShares,
-    threshold: f64,
-    warnings: Vec<String>,
+    pub(super) majority_error: Option<f64>,
+    pub(super) tie_share: TieShares,
+    pub(super) threshold: f64,
+    pub(super) warnings: Vec<String>,
     #[serde(skip)]
     names: Vec<&'static str>,
     #[serde(skip)]
@@ -71,7 +71,7 @@ struct Evaluation {
 }
 
 impl Evaluation {
-    fn new(wanted: &[MetricName], judged: &Judged<'_>, data: &Comparisons, threshold: f64) -> Self {
+    pub(super) fn new(wanted: &[MetricName], judged: &Judged<'_>, data: &Comparisons, threshold: f64) -> Self {
         let wanted = if wanted.is_empty() { MetricName::all() } else { wanted.to_vec() };
         let confusion = judged.confusion();
         let (mut metrics, mut names, mut warnings) = (Map::new(), Vec::new(), Vec::new());

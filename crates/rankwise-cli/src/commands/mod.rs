@@ -6,6 +6,7 @@ mod describe;
 mod evaluate;
 mod inspect;
 mod predict;
+mod report;
 mod simulate;
 mod train;
 mod tune;
@@ -27,6 +28,7 @@ pub(crate) fn run(command: &Command, common: &Common, output: &Output) -> Run<()
         Command::Tune(args) => tune::run(args, common, output),
         Command::Predict(args) => predict::run(args, output),
         Command::Evaluate(args) => evaluate::run(args, output),
+        Command::Report(args) => report::run(args, common, output),
         Command::Inspect(args) => inspect::run(args, output),
         Command::Simulate(args) => simulate::run(args, common, output),
         Command::Demo(args) => demo::run(args, common, output),

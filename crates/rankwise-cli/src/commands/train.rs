@@ -95,9 +95,11 @@ impl Errors {
     pub(super) fn on(model: &Model, data: &Comparisons) -> Run<Self> {
         let margins = model.margins(&data.set)?;
         let judged = Judged::new(&data.outcomes, &margins, data.weights.as_deref(), model.threshold)?;
-        let totals = judged.totals();
-        let largest = Outcome::ALL.into_iter().rev().max_by(|&a, &b| totals[a as usize].total_cmp(&totals[b as usize]));
-        Ok(Errors { model: judged.zero_one(), majority: judged.majority_error(), majority_outcome: largest })
+        Ok(Errors {
+            model: judged.zero_one(),
+            majority: judged.majority_error(),
+            majority_outcome: judged.majority_outcome(),
+        })
     }
 
     pub(super) fn text(&self) -> String {

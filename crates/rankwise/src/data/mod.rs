@@ -15,6 +15,7 @@ pub use features::{Features, Precision};
 pub use folds::cross_fit_folds;
 pub use items::Items;
 pub use random::Random;
+pub(crate) use random::mix;
 pub use scale::{Scale, Scaler};
 
 /// The largest standard deviation of a column over the smallest; constant columns do not count.

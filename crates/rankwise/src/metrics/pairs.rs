@@ -76,10 +76,10 @@ pub struct RocPoint {
 /// Judged pairs with a model's margins.
 #[derive(Debug, Clone, Copy)]
 pub struct Judged<'a> {
-    outcomes: &'a [Outcome],
-    margins: &'a [f64],
+    pub(super) outcomes: &'a [Outcome],
+    pub(super) margins: &'a [f64],
     weights: Option<&'a [f64]>,
-    threshold: f64,
+    pub(super) threshold: f64,
 }
 
 impl<'a> Judged<'a> {
@@ -108,7 +108,7 @@ impl<'a> Judged<'a> {
         Ok(Judged { outcomes, margins, weights, threshold })
     }
 
-    fn weight(&self, k: usize) -> f64 {
+    pub(super) fn weight(&self, k: usize) -> f64 {
         self.weights.map_or(1.0, |w| w[k])
     }
 
@@ -143,6 +143,14 @@ impl<'a> Judged<'a> {
         (total > 0.0).then(|| (total - totals.iter().fold(0.0, |a: f64, &b| a.max(b))) / total)
     }
 
+    /// The most frequent outcome, by weight; of equally frequent ones the first of [`Outcome::ALL`].
+    pub fn majority_outcome(&self) -> Option<Outcome> {
+        let totals = self.totals();
+        let largest =
+            Outcome::ALL.into_iter().rev().max_by(|&a, &b| totals[a as usize].total_cmp(&totals[b as usize]))?;
+        (totals[largest as usize] > 0.0).then_some(largest)
+    }
+
     /// Share of the non-ties whose margin has the right sign; a margin of 0 is wrong.
     pub fn pair_accuracy(&self) -> Option<f64> {
         let [left, _, right] = self.totals();
@@ -154,7 +162,7 @@ impl<'a> Judged<'a> {
         (left + right > 0.0).then(|| (hits[0] + hits[2]) / (left + right))
     }
 
-    fn sign_is_right(&self, k: usize) -> bool {
+    pub(super) fn sign_is_right(&self, k: usize) -> bool {
         self.outcomes[k] != Outcome::Tie && Outcome::of_margin(self.margins[k], 0.0) == self.outcomes[k]
     }
 

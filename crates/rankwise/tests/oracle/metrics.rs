@@ -170,6 +170,9 @@ fn every_metric_equals_its_definition() {
             }
         }
         assert!(close(judged.majority_error(), case.majority_error()), "{case:?}");
+        let majority = judged.majority_outcome();
+        let of_majority = majority.and_then(|answer| case.share(|_| true, |k| case.outcomes[k] != answer));
+        assert!(close(of_majority, case.majority_error()), "{majority:?}: {case:?}");
         for (row, judged_as) in [-1, 0, 1].into_iter().enumerate() {
             for (column, predicted_as) in [-1, 0, 1].into_iter().enumerate() {
                 let is = |k: usize| {
