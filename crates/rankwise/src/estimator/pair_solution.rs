@@ -232,17 +232,6 @@ impl<'e> Instance<'e, '_> {
                 let mut polished = State::resume(problem, duals, 1.0);
                 polished.iterations = state.iterations;
                 let certificate = problem.certify(&polished.duals, polished.anchor);
-                if std::env::var("PN").is_ok() {
-                    eprintln!(
-                        "POL gap {:e} was {:e} primal {} {} dual {} {}",
-                        certificate.gap(),
-                        ending.certificate.gap(),
-                        certificate.primal,
-                        ending.certificate.primal,
-                        certificate.dual,
-                        ending.certificate.dual
-                    );
-                }
                 if certificate.gap().abs() <= ending.certificate.gap().abs() {
                     (*state, ending.certificate) = (polished, certificate);
                     break;

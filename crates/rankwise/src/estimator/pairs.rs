@@ -83,7 +83,7 @@ impl PairMachine {
             data.set.items.features = scaler.apply(features)?;
         }
         let kernel = self.kernel.resolve(&data.set.items.features)?;
-        let exact = Exact::new(kernel, &data, data.n_pairs(), &ItemRows::none())?;
+        let exact = Exact::new(kernel, &[self.loss], &data, data.n_pairs(), &ItemRows::none())?;
         let instance = Instance {
             task: self.task(data.n_ties()),
             loss: self.loss,

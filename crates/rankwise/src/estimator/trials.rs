@@ -10,6 +10,7 @@ use super::pairs::{Answer, PairMachine};
 use crate::data::{Comparisons, Pair, PairSet, Scale, Scaler};
 use crate::error::{Error, Result};
 use crate::kernel::{ItemRows, Kernel, KernelFunction};
+use crate::loss::Loss;
 use crate::model::{ScoreFunction, Scorer};
 use crate::problem::Exact;
 use crate::progress::{Stop, Watch};
@@ -92,8 +93,8 @@ impl Trials {
     }
 
     /// What all fits with a kernel share.
-    pub(crate) fn with_kernel(&self, kernel: KernelFunction) -> Result<Exact<'_>> {
-        Exact::new(kernel, &self.data, self.n_learnt, &self.shared)
+    pub(crate) fn with_kernel(&self, kernel: KernelFunction, losses: &[Loss]) -> Result<Exact<'_>> {
+        Exact::new(kernel, losses, &self.data, self.n_learnt, &self.shared)
     }
 
     /// Fits on a part with growing C.

@@ -4,6 +4,7 @@ use super::gram::PairGram;
 use crate::data::{Comparisons, Features, Pair};
 use crate::error::Result;
 use crate::kernel::{ItemBlocks, ItemRows, KernelFunction};
+use crate::loss::Loss;
 
 /// A kernel on the items of given pairs. One of these serves all problems on the same pairs.
 #[derive(Debug)]
@@ -33,22 +34,28 @@ pub(super) struct Direction {
 }
 
 impl<'a> Exact<'a> {
-    /// Of the pairs the first `n_learnt` may have coefficients. Where the matrix over pairs is small, it is formed, from
-    /// `shared` products of items. Values that leave the range of numbers are an error.
+    /// Of the pairs the first `n_learnt` may have coefficients. Where the matrix over pairs is small and of use for one of
+    /// the losses, it is formed, from `shared` products of items. Values that leave the range of numbers are an error.
     pub(crate) fn new(
         kernel: KernelFunction,
+        losses: &[Loss],
         data: &'a Comparisons,
         n_learnt: usize,
         shared: &ItemRows,
     ) -> Result<Self> {
         let items = &data.set.items.features;
-        let values = if kernel == KernelFunction::Linear {
-            ItemBlocks::<f64>::new(kernel, items)?; // checks the range of numbers
-            Values::Linear
+        let is_linear = kernel == KernelFunction::Linear;
+        // Linear machines with a smooth loss are solved in their weights.
+        let gram = if is_linear && !losses.contains(&Loss::Hinge) {
+            None
         } else {
-            match PairGram::new(kernel, items, shared, &data.set.pairs, n_learnt)? {
-                Some(gram) => Values::Gram(gram),
-                None => Values::Blocks(ItemBlocks::new(kernel, items)?),
+            PairGram::new(kernel, items, shared, &data.set.pairs, n_learnt)?
+        };
+        let values = match gram {
+            Some(gram) => Values::Gram(gram),
+            None => {
+                let blocks = ItemBlocks::new(kernel, items)?; // checks the range of numbers
+                if is_linear { Values::Linear } else { Values::Blocks(blocks) }
             }
         };
         Ok(Exact { kernel, data, values })

@@ -141,7 +141,7 @@ mod tests {
         let data = simulation.draw().unwrap();
         let items = &data.set.items.features;
         for task in [Task::Compare { capped: false }, Task::Compare { capped: true }, Task::Rank, Task::Rank2] {
-            let exact = Exact::new(KernelFunction::Linear, &data, data.n_pairs(), &ItemRows::none()).unwrap();
+            let exact = Exact::new(KernelFunction::Linear, &[], &data, data.n_pairs(), &ItemRows::none()).unwrap();
             let problem = PairProblem::new(task, Loss::SquaredHinge, &exact, &data, |_| 0.7);
             let primal = LinearPrimal::new(&problem, KernelFunction::Linear, Loss::SquaredHinge, items).unwrap();
             let weights = [0.31, -0.17];

@@ -4,11 +4,21 @@
 //! neighbouring values of |z|, so one sort finds the exact minimum.
 
 use crate::data::Outcome;
-use crate::data::order::{argsort, for_each_tie_run};
+use crate::data::order::argsort;
+
+/// Sizes closer than this share of the largest are equal.
+const ROUNDING: f64 = 1e-9;
+
+/// Sizes |z| that are one, and the error for τ from there up to the next.
+struct Run {
+    low: f64,
+    high: f64,
+    error: f64,
+}
 
 /// The minimiser of the weighted zero-one error over τ ≥ 0. Below the smallest |z| it is 0, beyond the largest it is
 /// max|z|, in between the middle of two neighbours; among equal errors the widest inner gap wins, then the smallest τ.
-/// Without ties it is 0. O(n log n).
+/// Without ties it is 0. Sizes that differ by rounding are one: margins pile up where losses have corners. O(n log n).
 pub(crate) fn best_threshold(outcomes: &[Outcome], margins: &[f64], weight: impl Fn(usize) -> f64) -> f64 {
     if !outcomes.contains(&Outcome::Tie) {
         return 0.0;
@@ -17,18 +27,22 @@ pub(crate) fn best_threshold(outcomes: &[Outcome], margins: &[f64], weight: impl
     let order = argsort(&size);
     // Error that moves with τ, relative to τ below every |z|.
     let mut error = 0.0;
-    let mut runs: Vec<(f64, f64)> = Vec::new(); // (|z|, error from here to the next |z|)
-    for_each_tie_run(&size, &order, |run| {
-        for &k in run {
-            let k = k as usize;
-            if outcomes[k] == Outcome::Tie {
-                error -= weight(k);
-            } else if Outcome::of_margin(margins[k], 0.0) == outcomes[k] {
-                error += weight(k);
-            }
+    let mut runs: Vec<Run> = Vec::new();
+    let rounding = ROUNDING * order.last().map_or(0.0, |&k| size[k as usize]);
+    for k in order.into_iter().map(|k| k as usize) {
+        if outcomes[k] == Outcome::Tie {
+            error -= weight(k);
+        } else if Outcome::of_margin(margins[k], 0.0) == outcomes[k] {
+            error += weight(k);
         }
-        runs.push((size[run[0] as usize], error));
-    });
+        match runs.last_mut() {
+            // A tie at exactly 0 is one for every τ, whatever is near it.
+            Some(run) if size[k] - run.high <= rounding && (run.high > 0.0 || size[k] == 0.0) => {
+                (run.high, run.error) = (size[k], error);
+            }
+            _ => runs.push(Run { low: size[k], high: size[k], error }),
+        }
+    }
     let total: f64 = (0..outcomes.len()).map(&weight).sum();
     let slack = 1e-12 * total;
     // (error, inner width, τ)
@@ -42,16 +56,16 @@ pub(crate) fn best_threshold(outcomes: &[Outcome], margins: &[f64], weight: impl
             best = Some((error, width, tau));
         }
     };
-    if runs[0].0 > 0.0 {
+    if runs[0].low > 0.0 {
         offer(0.0, 0.0, 0.0);
     }
-    for (at, &(low, error)) in runs.iter().enumerate() {
+    for (at, run) in runs.iter().enumerate() {
         match runs.get(at + 1) {
-            Some(&(high, _)) => {
-                let middle = low + 0.5 * (high - low);
-                offer(error, high - low, if middle < high { middle } else { low });
+            Some(next) => {
+                let middle = run.high + 0.5 * (next.low - run.high);
+                offer(run.error, next.low - run.high, if middle < next.low { middle } else { run.high });
             }
-            None => offer(error, 0.0, low),
+            None => offer(run.error, 0.0, run.high),
         }
     }
     best.map_or(0.0, |(_, _, tau)| tau)

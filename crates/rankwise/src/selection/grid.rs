@@ -44,6 +44,12 @@ impl Grid {
         self.losses.len().saturating_mul(self.kernels.len()).saturating_mul(self.c.len())
     }
 
+    /// The points in their order.
+    pub(super) fn points(&self) -> impl Iterator<Item = (Loss, Kernel, f64)> + '_ {
+        let shapes = self.losses.iter().flat_map(|&loss| self.kernels.iter().map(move |&kernel| (loss, kernel)));
+        shapes.flat_map(|(loss, kernel)| self.c.iter().map(move |&c| (loss, kernel, c)))
+    }
+
     /// The same grid without values that come twice; an empty list is an error.
     pub(super) fn distinct(&self) -> Result<Grid> {
         let grid = Grid { c: distinct(&self.c), kernels: distinct(&self.kernels), losses: distinct(&self.losses) };

@@ -6,6 +6,7 @@
 mod chain;
 mod grid;
 mod split;
+mod sweep;
 mod tuner;
 
 pub use chain::TuneProgress;

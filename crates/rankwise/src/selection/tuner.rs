@@ -1,17 +1,16 @@
 //! The search: every point of a grid on every held-out part, the best one, and its model.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
-use rayon::prelude::*;
-
-use super::chain::{Cell, Limits, TuneProgress, chain, failed};
+use super::chain::{Cell, Limits, TuneProgress};
 use super::grid::{Grid, gamma_of, scale_gamma};
 use super::split::{Parts, Split};
+use super::sweep::Sweep;
 use crate::data::Comparisons;
 use crate::error::{Error, Result};
-use crate::estimator::{Fit, PairEstimator, Trials};
-use crate::kernel::{Gamma, Kernel, KernelFunction};
+use crate::estimator::{Fit, PairEstimator};
+use crate::kernel::{Gamma, Kernel};
 use crate::loss::Loss;
 use crate::metrics::PairMetric;
 use crate::model::{EQUAL_MEANS, Tuning, TuningPoint, TuningSplit};
@@ -158,7 +157,9 @@ impl Tuner {
             done: AtomicUsize::new(0),
             total: grid.n_points() * parts.len(),
         };
-        let points = self.measure(&grid, parts, &limits)?;
+        let sweep = Sweep { estimator: &self.estimator, grid: &grid, parts, metric: self.metric, limits: &limits };
+        let point = |((loss, kernel, c), cells)| Point { loss, kernel, c, cells };
+        let points: Vec<Point> = grid.points().zip(sweep.run()?).map(point).collect();
         if !watch.keep_going() {
             return Err(Error::Interrupted);
         }
@@ -194,96 +195,6 @@ impl Tuner {
         Ok(Tuned { fit, tuning })
     }
 
-    /// Every point on every part. What a kernel shares between its losses, parts and values of C is built once; kernels
-    /// are begun in the order of the grid, so that a time limit leaves complete points; what comes out does not depend on
-    /// who ends first.
-    fn measure(&self, grid: &Grid, parts: &Parts, limits: &Limits<'_>) -> Result<Vec<Point>> {
-        let mut ascending: Vec<usize> = (0..grid.c.len()).collect();
-        ascending.sort_by(|&a, &b| grid.c[a].total_cmp(&grid.c[b]));
-        let cs: Vec<f64> = ascending.iter().map(|&at| grid.c[at]).collect();
-        let trials = parts.trials(self.estimator.scale())?;
-        let mut works: Vec<Work<'_>> = Vec::new();
-        for (at, &kernel) in grid.kernels.iter().enumerate() {
-            for (first, trials) in trials.iter().enumerate() {
-                for part in 0..trials.n_parts() {
-                    let function = trials.resolve(kernel, part)?;
-                    let number = first + part; // one of the two is always 0
-                    match works.last_mut() {
-                        Some(last) if last.kernel == at && last.function == function && first == 0 => {
-                            last.parts.push((number, part));
-                        }
-                        _ => works.push(Work { kernel: at, function, trials, parts: vec![(number, part)] }),
-                    }
-                }
-            }
-        }
-        let n_threads = rayon::current_num_threads();
-        // Several at a time where each still has memory for its rows; a large one alone, with all threads inside.
-        let rows = trials.iter().map(Trials::row_bytes).max().unwrap_or(0);
-        let n_at_once = if rows <= (self.estimator.effort().cache_mb << 20) / n_threads { n_threads } else { 1 };
-        let next = AtomicUsize::new(0);
-        let run = |_| self.run(&works[next.fetch_add(1, Ordering::SeqCst)], grid, &cs, parts, n_at_once, limits);
-        let done: Result<Vec<Vec<(usize, usize, usize, Vec<Cell>)>>> = if n_at_once > 1 {
-            (0..works.len()).into_par_iter().with_max_len(1).map(run).collect()
-        } else {
-            (0..works.len()).map(run).collect()
-        };
-
-        let shapes: Vec<(Loss, Kernel)> =
-            grid.losses.iter().flat_map(|&loss| grid.kernels.iter().map(move |&kernel| (loss, kernel))).collect();
-        let mut points: Vec<Point> = shapes
-            .iter()
-            .flat_map(|&(loss, kernel)| grid.c.iter().map(move |&c| (loss, kernel, c)))
-            .map(|(loss, kernel, c)| Point { loss, kernel, c, cells: vec![Cell::NotReached; parts.len()] })
-            .collect();
-        for (loss, kernel, part, cells) in done?.into_iter().flatten() {
-            for (cell, &at) in cells.into_iter().zip(&ascending) {
-                points[(loss * grid.kernels.len() + kernel) * grid.c.len() + at].cells[part] = cell;
-            }
-        }
-        Ok(points)
-    }
-
-    /// All fits with one kernel: (loss, kernel, part, cells by C).
-    fn run(
-        &self,
-        work: &Work<'_>,
-        grid: &Grid,
-        cs: &[f64],
-        parts: &Parts,
-        n_at_once: usize,
-        limits: &Limits<'_>,
-    ) -> Result<Vec<(usize, usize, usize, Vec<Cell>)>> {
-        let chains: Vec<(usize, usize, usize)> = (0..grid.losses.len())
-            .flat_map(|loss| work.parts.iter().map(move |&(number, part)| (loss, number, part)))
-            .collect();
-        let put = |loss: usize, number: usize, cells: Vec<Cell>| (loss, work.kernel, number, cells);
-        if limits.are_over() {
-            let unreached =
-                |&(loss, number, _): &(usize, usize, usize)| put(loss, number, vec![Cell::NotReached; cs.len()]);
-            return Ok(chains.iter().map(unreached).collect());
-        }
-        let shared = match work.trials.with_kernel(work.function) {
-            Ok(shared) => shared,
-            Err(Error::Numeric { problem, .. }) => {
-                return Ok(chains.iter().map(|&(loss, n, _)| put(loss, n, failed(cs, &problem, limits))).collect());
-            }
-            Err(error) => return Err(error),
-        };
-        let follow = |&(loss, number, part): &(usize, usize, usize)| {
-            let mut estimator = self.point(cs[0], grid.kernels[work.kernel], grid.losses[loss]);
-            let effort = estimator.effort_mut();
-            (effort.threads, effort.cache_mb) = (0, effort.cache_mb / n_at_once);
-            let path = work.trials.path(&shared, &estimator, part);
-            Ok(put(loss, number, chain(path, &parts.parts[number].held, cs, self.metric, limits)?))
-        };
-        if n_at_once > 1 {
-            chains.par_iter().with_max_len(1).map(follow).collect()
-        } else {
-            chains.iter().map(follow).collect()
-        }
-    }
-
     /// The best mean; among equal ones the smallest C, then the smallest γ (none is the smallest), then the first.
     fn best(&self, points: &[TuningPoint], data: &Comparisons) -> Result<usize> {
         let sign = if self.metric.greater_is_better() { -1.0 } else { 1.0 };
@@ -317,16 +228,6 @@ impl Tuner {
             remedy: "try other kernels or smaller C, or scaled features (--scale standard)".into(),
         }
     }
-}
-
-/// The fits that share a kernel.
-struct Work<'a> {
-    /// Its place in the grid.
-    kernel: usize,
-    function: KernelFunction,
-    trials: &'a Trials,
-    /// Every part with its number among the parts of the trials.
-    parts: Vec<(usize, usize)>,
 }
 
 /// A point with what became of it on every part.

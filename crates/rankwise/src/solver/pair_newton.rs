@@ -277,10 +277,8 @@ wide! {
                 rest_to_a[at] = rest[at].times_plus::<FMA>(ak, rest_to_a[at]);
                 rest_to_b[at] = rest[at].times_plus::<FMA>(bk, rest_to_b[at]);
             }
-            for lane in 0..8 {
-                sum_a = sum_a.plus(sums[0][lane]);
-                sum_b = sum_b.plus(sums[1][lane]);
-            }
+            sum_a = sums[0].into_iter().fold(sum_a, T::plus);
+            sum_b = sums[1].into_iter().fold(sum_b, T::plus);
             let diagonal = lower[k * n + k];
             to_a[k] = to_a[k].plus(diagonal.times_plus::<FMA>(ak, sum_a));
             to_b[k] = to_b[k].plus(diagonal.times_plus::<FMA>(bk, sum_b));

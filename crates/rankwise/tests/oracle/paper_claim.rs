@@ -19,15 +19,15 @@
 //!
 //! So of the defaults this test asks only that `compare` is not worse than `rank2` by more than a point.
 
-use std::sync::Mutex;
-
 use rankwise::data::Comparisons;
 use rankwise::data::simulate::{Norm, Simulation};
 use rankwise::metrics::Judged;
 use rankwise::model::{Model, ThresholdRule};
-use rankwise::{CompareRank, CompareSvm, Kernel, Loss, Variant};
+use rankwise::selection::{Grid, Split, Tuner};
+use rankwise::{CompareRank, CompareSvm, Kernel, Loss, PairEstimator, Unwatched, Variant};
 
-const SEEDS: std::ops::RangeInclusive<u64> = 1..=8;
+/// Numbers of training pairs, each with the number of seeds that makes the means steady.
+const SIZES: [(usize, u64); 2] = [(400, 6), (100, 16)];
 const TEST_PAIRS: usize = 2000;
 const METHODS: [&str; 3] = ["compare", "rank2", "rank"];
 const GRID: usize = 10;
@@ -38,9 +38,9 @@ fn draw(n_pairs: usize, seed: u64) -> Comparisons {
     Simulation { norm: Norm::L1, n_pairs, ties: 0.5, noise: 0.25, seed }.draw().unwrap()
 }
 
-/// The `at`-th of ten numbers spaced evenly from `low` to `high`.
-fn spaced(low: f64, high: f64, at: usize) -> f64 {
-    low + (high - low) * at as f64 / (GRID - 1) as f64
+/// Ten numbers spaced evenly from `low` to `high`.
+fn spaced(low: f64, high: f64) -> impl Iterator<Item = f64> {
+    (0..GRID).map(move |at| low + (high - low) * at as f64 / (GRID - 1) as f64)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,46 +51,33 @@ enum Settings {
     Paper,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Job {
-    settings: Settings,
-    method: &'static str,
-    n_pairs: usize,
-    seed: u64,
+fn estimator(settings: Settings, method: &str) -> PairEstimator {
+    let threshold = match settings {
+        Settings::Defaults => ThresholdRule::Refit,
+        Settings::Paper => ThresholdRule::Model,
+    };
+    match method {
+        "compare" => CompareSvm::new().threshold(threshold).into(),
+        "rank2" => CompareRank::new(Variant::Rank2).into(),
+        _ => CompareRank::new(Variant::Rank).into(),
+    }
 }
 
-impl Job {
-    fn fit(&self, data: &Comparisons, c: f64, gamma: f64) -> Model {
-        let (loss, threshold) = match self.settings {
-            Settings::Defaults => (Loss::SquaredHinge, ThresholdRule::Refit),
-            Settings::Paper => (Loss::Hinge, ThresholdRule::Model),
-        };
-        let kernel = Kernel::rbf(gamma);
-        let rank = |variant| CompareRank::new(variant).c(c).kernel(kernel).loss(loss).threads(1).fit(data);
-        let fit = match self.method {
-            "compare" => CompareSvm::new().c(c).kernel(kernel).loss(loss).threshold(threshold).threads(1).fit(data),
-            "rank2" => rank(Variant::Rank2),
-            _ => rank(Variant::Rank),
-        };
-        fit.unwrap().model
-    }
-
-    /// The test error of the model that does best on the validation pairs.
-    fn test_error(&self) -> f64 {
-        let train = draw(self.n_pairs, self.seed);
-        let validation = draw(self.n_pairs, 100 + self.seed);
-        let mut best: Option<(f64, Model)> = None;
-        for c in (0..GRID).map(|at| 10f64.powf(spaced(-3.0, 3.0, at))) {
-            for gamma in (0..GRID).map(|at| 2f64.powf(spaced(-7.0, 4.0, at))) {
-                let model = self.fit(&train, c, gamma);
-                let error = zero_one(&model, &validation);
-                if best.as_ref().is_none_or(|(least, _)| error < *least) {
-                    best = Some((error, model));
-                }
-            }
-        }
-        zero_one(&best.unwrap().1, &draw(TEST_PAIRS, 200 + self.seed))
-    }
+/// The test error of the model that does best on the validation pairs.
+fn test_error(settings: Settings, method: &str, n_pairs: usize, seed: u64) -> f64 {
+    let loss = match settings {
+        Settings::Defaults => Loss::SquaredHinge,
+        Settings::Paper => Loss::Hinge,
+    };
+    let grid = Grid {
+        c: spaced(-3.0, 3.0).map(|e| 10f64.powf(e)).collect(),
+        kernels: spaced(-7.0, 4.0).map(|e| Kernel::rbf(2f64.powf(e))).collect(),
+        losses: vec![loss],
+    };
+    let (train, validation) = (draw(n_pairs, seed), draw(n_pairs, 100 + seed));
+    let tuner = Tuner::new(estimator(settings, method)).grid(grid);
+    let tuned = tuner.tune(&train, Split::Valid(&validation), &Unwatched).unwrap();
+    zero_one(&tuned.fit.model, &draw(TEST_PAIRS, 200 + seed))
 }
 
 fn zero_one(model: &Model, data: &Comparisons) -> f64 {
@@ -98,46 +85,13 @@ fn zero_one(model: &Model, data: &Comparisons) -> f64 {
     Judged::new(&data.outcomes, &margins, None, model.threshold).unwrap().zero_one().unwrap()
 }
 
-/// Test errors of all jobs, in their order, on two threads.
-fn test_errors(jobs: &[Job]) -> Vec<f64> {
-    let next = Mutex::new(jobs.iter().enumerate());
-    let errors = Mutex::new(vec![f64::NAN; jobs.len()]);
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                loop {
-                    let job = next.lock().unwrap().next();
-                    let Some((at, job)) = job else { break };
-                    let error = job.test_error();
-                    errors.lock().unwrap()[at] = error;
-                }
-            });
-        }
-    });
-    errors.into_inner().unwrap()
-}
-
 #[test]
 fn compare_errs_less_than_rank2_and_rank2_less_than_rank() {
-    // The larger jobs first, so that both threads end together.
-    let sizes = [400, 100];
-    let mut jobs = Vec::new();
-    for n_pairs in sizes {
-        for settings in [Settings::Defaults, Settings::Paper] {
-            for method in METHODS {
-                jobs.extend(SEEDS.map(|seed| Job { settings, method, n_pairs, seed }));
-            }
-        }
-    }
-    let errors = test_errors(&jobs);
-    let mean = |settings: Settings, method: &str, n_pairs: usize| {
-        let chosen = |job: &Job| job.settings == settings && job.method == method && job.n_pairs == n_pairs;
-        let of: Vec<f64> = jobs.iter().zip(&errors).filter(|(job, _)| chosen(job)).map(|(_, &e)| e).collect();
-        assert_eq!(of.len(), SEEDS.count());
-        of.iter().sum::<f64>() / of.len() as f64
-    };
     for settings in [Settings::Defaults, Settings::Paper] {
-        let means = sizes.map(|n_pairs| (n_pairs, METHODS.map(|method| mean(settings, method, n_pairs))));
+        let means = SIZES.map(|(n_pairs, n_seeds)| {
+            let mean = |method| (1..=n_seeds).map(|seed| test_error(settings, method, n_pairs, seed)).sum::<f64>();
+            (n_pairs, METHODS.map(|method| mean(method) / n_seeds as f64))
+        });
         let allowance = if settings == Settings::Defaults { ON_A_PAR } else { 0.0 };
         for (_, [compare, rank2, rank]) in means {
             assert!(

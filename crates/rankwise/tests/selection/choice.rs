@@ -91,7 +91,7 @@ fn points_that_fail_do_not_lose_the_others() {
 
 #[test]
 fn fits_that_do_not_converge_are_counted() {
-    let mut svm = CompareSvm::new().kernel(Kernel::rbf(0.2)).tol(1e-9);
+    let mut svm = CompareSvm::new().kernel(Kernel::rbf(0.2)).loss(Loss::Hinge).tol(1e-9);
     svm.effort.max_iter = Some(3);
     let tuned = tune(&Tuner::new(svm), &simulated(60, 3), Split::Folds(2));
     let said = tuned.tuning.warnings.join("; ");

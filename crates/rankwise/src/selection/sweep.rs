@@ -1,0 +1,127 @@
+//! Every point of a grid on every part. What the fits with one kernel share is built once; kernels are begun in the order of
+//! the grid, so that a time limit leaves complete points; what comes out does not depend on who ends first.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use super::chain::{Cell, Limits, chain, failed};
+use super::grid::Grid;
+use super::split::Parts;
+use crate::error::{Error, Result};
+use crate::estimator::{PairEstimator, Trials};
+use crate::kernel::KernelFunction;
+use crate::metrics::PairMetric;
+
+/// What to measure on what.
+pub(super) struct Sweep<'a> {
+    pub(super) estimator: &'a PairEstimator,
+    pub(super) grid: &'a Grid,
+    pub(super) parts: &'a Parts,
+    pub(super) metric: PairMetric,
+    pub(super) limits: &'a Limits<'a>,
+}
+
+/// The fits that share a kernel.
+struct Work<'a> {
+    /// Its place in the grid.
+    kernel: usize,
+    function: KernelFunction,
+    trials: &'a Trials,
+    /// Every part with its number among the parts of the trials.
+    parts: Vec<(usize, usize)>,
+}
+
+/// What became of the fits along C.
+struct Done {
+    loss: usize,
+    kernel: usize,
+    part: usize,
+    /// C ascending.
+    cells: Vec<Cell>,
+}
+
+impl Sweep<'_> {
+    /// What became of every point, part by part.
+    pub(super) fn run(&self) -> Result<Vec<Vec<Cell>>> {
+        let Grid { c, kernels, .. } = self.grid;
+        let mut ascending: Vec<usize> = (0..c.len()).collect();
+        ascending.sort_by(|&a, &b| c[a].total_cmp(&c[b]));
+        let cs: Vec<f64> = ascending.iter().map(|&at| c[at]).collect();
+
+        let trials = self.parts.trials(self.estimator.scale())?;
+        let works = self.works(&trials)?;
+        let n_threads = rayon::current_num_threads();
+        // Several at a time where each still has memory for its rows; a large one alone, with all threads inside.
+        let rows = trials.iter().map(Trials::row_bytes).max().unwrap_or(0);
+        let n_at_once = if rows <= (self.estimator.effort().cache_mb << 20) / n_threads { n_threads } else { 1 };
+        let next = AtomicUsize::new(0);
+        let run = |_| self.work(&works[next.fetch_add(1, Ordering::SeqCst)], &cs, n_at_once);
+        let done: Result<Vec<Vec<Done>>> = if n_at_once > 1 {
+            (0..works.len()).into_par_iter().with_max_len(1).map(run).collect()
+        } else {
+            (0..works.len()).map(run).collect()
+        };
+
+        let mut cells = vec![vec![Cell::NotReached; self.parts.len()]; self.grid.n_points()];
+        for Done { loss, kernel, part, cells: along } in done?.into_iter().flatten() {
+            for (cell, &at) in along.into_iter().zip(&ascending) {
+                cells[(loss * kernels.len() + kernel) * c.len() + at][part] = cell;
+            }
+        }
+        Ok(cells)
+    }
+
+    /// Parts whose kernel is the same function work together.
+    fn works<'t>(&self, trials: &'t [Trials]) -> Result<Vec<Work<'t>>> {
+        let mut works: Vec<Work<'t>> = Vec::new();
+        for (at, &kernel) in self.grid.kernels.iter().enumerate() {
+            for (number, trials) in trials.iter().enumerate() {
+                let first = works.len();
+                for part in 0..trials.n_parts() {
+                    let function = trials.resolve(kernel, part)?;
+                    let number = number + part; // there is one of the trials, or one part in each
+                    match works[first..].iter_mut().find(|work| work.function == function) {
+                        Some(work) => work.parts.push((number, part)),
+                        None => works.push(Work { kernel: at, function, trials, parts: vec![(number, part)] }),
+                    }
+                }
+            }
+        }
+        Ok(works)
+    }
+
+    /// All fits with one kernel.
+    fn work(&self, work: &Work<'_>, cs: &[f64], n_at_once: usize) -> Result<Vec<Done>> {
+        if self.limits.are_over() {
+            return Ok(Vec::new());
+        }
+        let Grid { kernels, losses, .. } = self.grid;
+        let shared = work.trials.with_kernel(work.function, losses);
+        let follow = |(loss, &(number, part)): (usize, &(usize, usize))| {
+            let cells = match &shared {
+                Ok(shared) => {
+                    let mut estimator = self.estimator.clone().shaped(cs[0], kernels[work.kernel], losses[loss]);
+                    let effort = estimator.effort_mut();
+                    (effort.threads, effort.cache_mb) = (0, effort.cache_mb / n_at_once);
+                    let path = work.trials.path(shared, &estimator, part);
+                    chain(path, &self.parts.parts[number].held, cs, self.metric, self.limits)?
+                }
+                Err(Error::Numeric { problem, .. }) => failed(cs, problem, self.limits),
+                Err(_) => Vec::new(),
+            };
+            Ok(Done { loss, kernel: work.kernel, part: number, cells })
+        };
+        let chains: Vec<_> =
+            (0..losses.len()).flat_map(|loss| work.parts.iter().map(move |parts| (loss, parts))).collect();
+        let done = if n_at_once > 1 {
+            chains.into_par_iter().with_max_len(1).map(follow).collect()
+        } else {
+            chains.into_iter().map(follow).collect()
+        };
+        match shared {
+            Err(error) if !matches!(error, Error::Numeric { .. }) => Err(error),
+            _ => done,
+        }
+    }
+}
