@@ -12,6 +12,8 @@ use crate::progress::Stop;
 use crate::solver::smo::{self, Ending, State};
 use crate::solver::{Limits, newton, pair_newton, polish};
 
+/// Steps of the search in duals, for every pair, within which it is worth starting with.
+const QUICK: u64 = 20;
 /// Folds that kernel machines re-fit their threshold on.
 const FOLDS: usize = 5;
 
@@ -199,6 +201,21 @@ impl<'e> Instance<'e, '_> {
         if let Some((before, ahead)) = before {
             let before = problem.coefficients(&before);
             start.iter_mut().zip(before).for_each(|(t, before)| *t += ahead * (*t - before));
+        }
+        if start.iter().all(|t| *t == 0.0) {
+            // From afar, the search in duals is quicker to come near, unless it takes for ever.
+            let most = (QUICK * problem.duals().len() as u64).min(self.limits.max_iter);
+            let limits = Limits { max_iter: most, ..self.limits };
+            let mut near = state.clone();
+            match self.search_in_duals(problem, &mut near, limits) {
+                Ok(ending) if ending.stop == Stop::Converged => start = problem.coefficients(&near.duals),
+                Ok(ending) if ending.stop == Stop::MaxIter && most < self.limits.max_iter => {}
+                // A limit of the whole, or something that Newton's method cannot mend.
+                ending => {
+                    *state = near;
+                    return ending.ok().filter(|ending| ending.stop != Stop::Stalled);
+                }
+            }
         }
         let (point, steps, limit) = pair_newton::minimise(problem, start, self.limits);
         self.certified(problem, state, point.duals, steps, limit)

@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use super::KernelFunction;
-use super::block::{ItemBlocks, LANES, values_of_products};
+use super::block::{ItemBlocks, LANES, Packed, values_of_products};
 use crate::data::Features;
 use crate::error::Result;
 
@@ -80,6 +80,11 @@ pub(crate) struct RowsOf<'a> {
 }
 
 impl RowsOf<'_> {
+    /// The dense items in panels, where products are not at hand.
+    pub(crate) fn packed(&self) -> Option<&Packed<f64>> {
+        if self.products.is_some() { None } else { self.blocks.packed() }
+    }
+
     /// Room for the values of the first `n` items.
     pub(crate) fn buffer(&self, n: usize) -> Vec<f64> {
         vec![0.0; n.next_multiple_of(LANES)]

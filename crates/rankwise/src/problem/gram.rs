@@ -8,11 +8,11 @@ use rayon::prelude::*;
 
 use crate::data::{Features, Pair};
 use crate::error::Result;
-use crate::kernel::{ItemRows, KernelFunction, gather_differences};
+use crate::kernel::{ItemRows, KernelFunction, LANES, PackedPairs, gather_differences};
 use crate::math::{add_multiple, dot};
 
 /// The largest number of pairs to learn from, and the most numbers in all.
-const MOST_COLUMNS: usize = 2000;
+const MOST_COLUMNS: usize = 1000;
 const MOST_NUMBERS: usize = 8 << 20;
 
 /// Rows of products with the pairs that may have a coefficient.
@@ -57,20 +57,43 @@ impl PairGram {
             found.unwrap_or(0) as u32
         };
         let rows = pairs.iter().map(|pair| (number(pair), pair.left > pair.right)).collect();
-        let item_rows = shared.with(kernel, items)?;
+        let rows_of_items = shared.with(kernel, items)?;
         let (left, right): (Vec<u32>, Vec<u32>) = columns.iter().copied().unzip();
-        let n_items = left.iter().chain(&right).max().map_or(0, |&last| last as usize + 1);
         let all: Vec<(u32, u32)> = columns.iter().chain(&others).copied().collect();
         let mut values = vec![0.0; n_rows * n_columns];
-        values.par_chunks_mut(n_columns.max(1)).zip(&all).with_min_len(8).for_each_init(
-            || (item_rows.buffer(n_items), item_rows.buffer(n_items)),
-            |(plus, minus), (row, &(l, r))| {
-                item_rows.row(r as usize, plus);
-                item_rows.row(l as usize, minus);
-                plus.iter_mut().zip(minus.iter()).for_each(|(p, m)| *p -= m);
-                gather_differences(plus, &left, &right, row);
-            },
-        );
+        let rows_of_pairs = values.par_chunks_mut(n_columns.max(1)).zip(&all).enumerate().with_min_len(8);
+        match rows_of_items.packed() {
+            // Items that hardly repeat: straight from the two sides, and every number of the square once.
+            Some(packed) if items.n_rows() > n_columns => {
+                let pairs = PackedPairs::new(&kernel, packed, &left, &right);
+                rows_of_pairs.for_each_init(
+                    || vec![0.0; n_columns.next_multiple_of(LANES)],
+                    |buffer, (k, (row, &sides))| {
+                        let first = if k < n_columns { k / LANES * LANES } else { 0 };
+                        pairs.row(&kernel, packed, sides, first, &mut buffer[first..]);
+                        row[first..].copy_from_slice(&buffer[first..n_columns]);
+                    },
+                );
+                for k in 1..n_columns {
+                    let (above, below) = values.split_at_mut(k * n_columns);
+                    for (l, value) in below[..k].iter_mut().enumerate() {
+                        *value = above[l * n_columns + k];
+                    }
+                }
+            }
+            _ => {
+                let n_items = left.iter().chain(&right).max().map_or(0, |&last| last as usize + 1);
+                rows_of_pairs.for_each_init(
+                    || (rows_of_items.buffer(n_items), rows_of_items.buffer(n_items)),
+                    |(plus, minus), (_, (row, &(l, r)))| {
+                        rows_of_items.row(r as usize, plus);
+                        rows_of_items.row(l as usize, minus);
+                        plus.iter_mut().zip(minus.iter()).for_each(|(p, m)| *p -= m);
+                        gather_differences(plus, &left, &right, row);
+                    },
+                );
+            }
+        }
         Ok(Some(PairGram { n_columns, values, rows }))
     }
 
