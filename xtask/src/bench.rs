@@ -5,7 +5,8 @@ use crate::{Outcome, cargo, command, root, step};
 pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
     let (script, packages): (&str, &[&str]) = match name {
         "comparing-kernel" => ("bench/comparing_kernel.py", &["numpy", "scikit-learn"]),
-        _ => return Err(format!("unknown benchmark {name}; there is: comparing-kernel")),
+        "tuning" => ("bench/tuning.py", &["numpy", "scikit-learn"]),
+        _ => return Err(format!("unknown benchmark {name}; there are: comparing-kernel, tuning")),
     };
     step("program", &mut cargo(&["build", "--release", "--package", "rankwise-cli"]))?;
     let venv = root().join("bench/.venv");

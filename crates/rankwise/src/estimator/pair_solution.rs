@@ -280,15 +280,19 @@ impl<'e> Instance<'e, '_> {
     }
 
     /// Margins of every pair by machines that have not seen it, in units of u, and which limit stopped one of them if
-    /// any did. Training margins of a kernel machine are too good to choose a threshold by.
+    /// any did: estimates of leaving one out where they are to be had, folds elsewhere. Training margins of a kernel machine
+    /// are too good to choose a threshold by.
     pub(super) fn cross_fitted_margins(&self, solution: &Solution<'_>, seed: u64) -> Result<(Stop, Vec<f64>)> {
-        if self.data.groups.is_none()
+        let learnt: Vec<usize> = (0..self.costs.len()).filter(|&k| self.is_learnt(k)).collect();
+        let mut data = self.data.select(&learnt);
+        // One group alone would leave nobody to learn from.
+        data.groups = data.groups.filter(|groups| groups.iter().any(|group| *group != groups[0]));
+        if data.groups.is_none()
             && let Some(margins) = solution.left_out_margins()
         {
             return Ok((Stop::Converged, margins));
         }
-        let learnt: Vec<usize> = (0..self.costs.len()).filter(|&k| self.is_learnt(k)).collect();
-        let folds = cross_fit_folds(&self.data.select(&learnt), FOLDS, seed);
+        let folds = cross_fit_folds(&data, FOLDS, seed);
         let parts: Result<Vec<_>> = (0..FOLDS)
             .into_par_iter()
             .map(|fold| {
@@ -347,3 +351,6 @@ fn only_ties(task: Task, problem: PairProblem<'_>, mut state: State, n_pairs: us
         state,
     }
 }
+
+#[cfg(test)]
+mod tests;

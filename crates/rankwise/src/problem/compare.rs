@@ -301,6 +301,7 @@ impl PairLosses for PairProblem<'_> {
             coefficients: Vec::with_capacity(n),
             curvatures: Vec::with_capacity(n),
             tilts: Vec::with_capacity(n),
+            beta,
             is_beta_free,
         };
         for (dual, &z) in self.duals.iter().zip(margins) {

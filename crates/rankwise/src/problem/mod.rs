@@ -93,7 +93,9 @@ pub(crate) struct PairPoint {
     pub(crate) curvatures: Vec<f64>,
     /// What each pair's margin takes with it of β.
     pub(crate) tilts: Vec<f64>,
-    /// Whether β moves along.
+    /// The best β.
+    pub(crate) beta: f64,
+    /// Whether it moves along.
     pub(crate) is_beta_free: bool,
 }
 

@@ -153,10 +153,19 @@ pub(crate) fn leave_one_out(problem: &dyn PairLosses, point: &PairPoint, margins
     let mut without = margins.to_vec();
     for (at, (&k, inverse)) in acting.pairs.iter().zip(factors.inverse_diagonal()).enumerate() {
         let k = k as usize;
-        let (v, h, q) = (v[at], acting.h[at], acting.q[at]);
-        let own = inverse - rest.map_or(0.0, |rest| v * v / rest);
-        let missed = point.coefficients[k] / own;
-        without[k] += point.coefficients[k] / q - missed + rest.map_or(0.0, |rest| h * missed * v / rest);
+        let (t, v, h, q) = (point.coefficients[k], v[at], acting.h[at], acting.q[at]);
+        let with_beta = rest.map_or(0.0, |rest| v / rest);
+        let own = inverse - with_beta * v;
+        let missed = t / own;
+        without[k] += t / q - missed + h * missed * with_beta;
+        if let Some(rest) = rest.filter(|_| h == 0.0) {
+            // Both sides of a tie act: without it, nobody pays its q·(1 + β) for β either.
+            let beta = point.beta - missed * with_beta;
+            let stiffness = 1.0 - q / rest - q * with_beta * with_beta / own;
+            if stiffness > 1e-9 {
+                without[k] += q * (1.0 + beta) * with_beta / own / stiffness;
+            }
+        }
     }
     without
 }
