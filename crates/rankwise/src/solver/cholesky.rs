@@ -1,5 +1,7 @@
 //! Symmetric positive definite systems of equations: Cholesky in blocks, sixteen columns at a time.
 
+use rayon::prelude::*;
+
 use crate::math::{add_multiple, dot, wide};
 
 /// Columns that are eliminated together.
@@ -8,6 +10,8 @@ const BLOCK: usize = 32;
 const LANES: usize = 16;
 /// Rows that share what the inner loop loads.
 const ROWS: usize = 4;
+/// Rows that one thread takes at a time.
+const TASK: usize = 64;
 
 /// A = L·Lᵀ.
 pub(super) struct Cholesky {
@@ -40,7 +44,10 @@ impl Cholesky {
                         *value = panel[p * width + row - end];
                     }
                 }
-                subtract_products(&mut matrix, n, end, &panel, width);
+                // Rows share nothing; who has nothing else to do takes some.
+                let rows =
+                    matrix[end * n..].par_chunks_mut(TASK * n).enumerate().with_min_len(1 + TASK * TASK / (n - end));
+                rows.for_each(|(task, rows)| subtract_products(rows, n, end, task * TASK, &panel, width));
             }
         }
         Cholesky { n, lower: matrix }
@@ -68,10 +75,11 @@ impl Cholesky {
     pub(super) fn inverse_diagonal(&self) -> Vec<f64> {
         let n = self.n;
         let mut diagonal = vec![0.0; n.next_multiple_of(LANES)];
-        let mut columns = vec![[0.0; LANES]; n];
-        for (block, squares) in diagonal.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
-            inverse_columns(&self.lower, n, block * LANES, &mut columns, squares);
-        }
+        let blocks = diagonal.as_chunks_mut::<LANES>().0.par_iter_mut().enumerate();
+        blocks.for_each_init(
+            || vec![[0.0; LANES]; n],
+            |columns, (block, squares)| inverse_columns(&self.lower, n, block * LANES, columns, squares),
+        );
         diagonal.truncate(n);
         diagonal
     }
@@ -147,27 +155,27 @@ wide! {
 }
 
 wide! {
-    /// Takes the products of the panel's rows from the lower triangle behind `end`.
-    fn subtract_products<T>(matrix: &mut [T], n: usize, end: usize, panel: &[T], width: usize) {
-        let n_rows = n - end;
+    /// Takes the products of the panel's rows from rows of the lower triangle behind `end`, of which `before` come before.
+    fn subtract_products<T>(rows: &mut [T], n: usize, end: usize, before: usize, panel: &[T], width: usize) {
+        let n_rows = rows.len() / n;
         let mut first = 0;
         while first < n_rows {
             let n_here = ROWS.min(n_rows - first);
             let mut column = 0;
-            while column < first + n_here {
+            while column < before + first + n_here {
                 let mut sums = [[T::ZERO; LANES]; ROWS];
                 for of_column in panel.chunks_exact(width) {
                     let lanes: &[T; LANES] = &of_column[column..].as_chunks().0[0];
                     for (r, sums) in sums.iter_mut().enumerate() {
-                        let factor = of_column[(first + r).min(width - 1)];
+                        let factor = of_column[(before + first + r).min(width - 1)];
                         for lane in 0..LANES {
                             sums[lane] = factor.times_plus::<FMA>(lanes[lane], sums[lane]);
                         }
                     }
                 }
                 for (r, sums) in sums.iter().enumerate().take(n_here) {
-                    let row = &mut matrix[(end + first + r) * n + end..][..n_rows];
-                    let to = (column + LANES).min(first + r + 1);
+                    let row = &mut rows[(first + r) * n + end..(first + r + 1) * n];
+                    let to = (column + LANES).min(before + first + r + 1);
                     if to > column {
                         row[column..to].iter_mut().zip(sums).for_each(|(x, &sum)| *x = x.minus(sum));
                     }
