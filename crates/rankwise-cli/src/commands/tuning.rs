@@ -2,7 +2,7 @@
 
 use rankwise::Loss;
 use rankwise::kernel::{Gamma, Kernel};
-use rankwise::model::{Tuning, TuningPoint, TuningSplit};
+use rankwise::model::{Tuning, TuningBaseline, TuningPoint, TuningSplit};
 use serde::{Serialize, Serializer};
 
 use crate::text::{count, number, rounded, rounded_or_dash, wide_table};
@@ -18,6 +18,7 @@ pub(super) struct TuningJson<'a> {
     metric: &'a str,
     greater_is_better: bool,
     split: TuningSplit,
+    baseline: Option<f64>,
     best: PointJson<'a>,
     points: Vec<PointJson<'a>>,
     stopped_after: Option<usize>,
@@ -39,6 +40,7 @@ impl<'a> TuningJson<'a> {
             metric: &tuning.metric,
             greater_is_better: tuning.greater_is_better,
             split: tuning.split,
+            baseline: tuning.baseline.map(|baseline| baseline.value),
             best: json(&tuning.points[tuning.best]),
             points: tuning.points.iter().map(json).collect(),
             stopped_after: tuning.stopped_after,
@@ -99,6 +101,16 @@ pub(super) fn split_text(split: TuningSplit) -> String {
     match split {
         TuningSplit::Validation { pairs } => count(pairs, "validation pair"),
         TuningSplit::Folds { folds } => count(folds, "fold"),
+    }
+}
+
+/// What stands beside every value: a constant answer's.
+pub(super) fn baseline_text(tuning: &Tuning) -> String {
+    match tuning.baseline {
+        Some(TuningBaseline { outcome, value }) => {
+            format!("always \"{}\" would get {}", outcome.name(), rounded(value))
+        }
+        None => format!("{} of a constant answer is not known", tuning.metric),
     }
 }
 
