@@ -201,7 +201,7 @@ fn heat_map(name: &'static str, tuning: &Tuning, family: &Family) -> (Picture, S
         ),
     };
     let caption = format!(
-        "{}: {metric} for every C and γ that was tried. {} and has the stronger colour{chosen}.{missing} Beside it: {}.",
+        "{}: {metric} for every C and γ that was tried. {}; the better, the stronger the colour{chosen}.{missing} Beside it: {}.",
         family.name,
         capital(direction(tuning)),
         beside(tuning)
