@@ -18,6 +18,12 @@ pub(super) fn section(page: &mut Page, findings: &Findings<'_>, pictures: &mut V
     page.section("How it was chosen");
     page.facts(&facts(tuning, training));
     tuning.warnings.iter().for_each(|warning| page.note(&format!("The search warned: {warning}.")));
+    if tuning.n_measured() > 1 {
+        page.paragraph(&format!(
+            "As the best of {}, this value flatters; what the model does on these pairs stands below.",
+            count(tuning.n_measured(), "point")
+        ));
+    }
     let Charts { figures, alone, n_left_out } = tuning_charts::charts(tuning);
     if !figures.is_empty() {
         show(page, figures, pictures);

@@ -276,7 +276,8 @@ fn lines(name: &'static str, tuning: &Tuning, over: Parameter, families: &[&Fami
             direction(tuning)
         ),
         x: Axis::log(symbol),
-        y: Axis::linear(metric),
+        // An error is read from 0.
+        y: Axis::linear(metric).with(if tuning.greater_is_better { &[] } else { &[0.0] }),
         series,
         reference: tuning.baseline.map(|baseline| Reference { label: beside(tuning), y: baseline.value }),
     }
