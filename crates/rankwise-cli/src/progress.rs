@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,8 @@ use crate::interrupt;
 
 const PATIENCE: Duration = Duration::from_secs(1);
 const STEPS: u64 = 1000;
+/// Seconds after which a fit is told to take long.
+const SLOW: u64 = 10;
 
 /// A bar that stays hidden for the first second and goes away at the end.
 #[derive(Debug)]
@@ -106,6 +109,10 @@ pub(crate) struct TuningBar {
     bar: LateBar,
     n_c: usize,
     costs: Mutex<Costs>,
+    done: AtomicUsize,
+    /// When a fit was done last, and what was said last of the one that still runs, in seconds since the start.
+    last: AtomicU64,
+    told: AtomicU64,
 }
 
 /// Fits that are done and the seconds that they took, by C: what a fit costs depends on it most.
@@ -139,7 +146,14 @@ impl Costs {
 impl TuningBar {
     /// A bar of `n_fits` over `n_c` values of C.
     pub(crate) fn new(is_wanted: bool, n_fits: usize, n_c: usize) -> Self {
-        TuningBar { bar: LateBar::new(is_wanted, n_fits as u64), n_c, costs: Mutex::default() }
+        TuningBar {
+            bar: LateBar::new(is_wanted, n_fits as u64),
+            n_c,
+            costs: Mutex::default(),
+            done: AtomicUsize::new(0),
+            last: AtomicU64::new(0),
+            told: AtomicU64::new(0),
+        }
     }
 }
 
@@ -148,7 +162,12 @@ impl TuneWatch for TuningBar {
         let Ok(mut costs) = self.costs.lock() else { return };
         costs.add(progress.c, progress.time.as_secs_f64());
         let elapsed = self.bar.started.elapsed().as_secs_f64();
+        self.done.store(progress.done, Ordering::Relaxed);
+        self.last.store(elapsed as u64, Ordering::Relaxed);
         self.bar.show(progress.done as u64, || {
+            if progress.done == progress.total {
+                return format!("{} fits done, now the best one on all pairs", progress.total);
+            }
             let left = match costs.left(elapsed, progress.done, progress.total, self.n_c) {
                 Some((seconds, true)) => format!(", about {} left", duration(seconds)),
                 Some((seconds, false)) => format!(", at least {} left", duration(seconds)),
@@ -160,8 +179,16 @@ impl TuneWatch for TuningBar {
 
     fn keep_going(&self) -> bool {
         // The first fit may take long: the bar does not wait for it.
+        let (now, done) = (self.bar.started.elapsed().as_secs(), self.done.load(Ordering::Relaxed));
         if self.bar.bar.get().is_none() {
-            self.bar.show(0, || format!("0 of {} fits", self.bar.length));
+            self.bar.show(done as u64, || format!("{done} of {} fits", self.bar.length));
+        }
+        // A fit that takes far longer than the others belies what was said of the time that is left.
+        let waited = now.saturating_sub(self.last.load(Ordering::Relaxed));
+        if waited >= SLOW && self.told.swap(now, Ordering::Relaxed) != now {
+            let message =
+                || format!("{done} of {} fits, the next takes {} so far", self.bar.length, duration(waited as f64));
+            self.bar.show(done as u64, message);
         }
         !interrupt::is_requested()
     }

@@ -1,14 +1,24 @@
-//! The commands of the README, typed as they stand there.
+//! The commands of the README, typed as they stand there, from the root of the repository.
+
+use std::path::Path;
+
+/// Copies the files of a directory.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_file() {
+            std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+    }
+}
 
 #[test]
 fn the_commands_of_the_readme_work() {
+    // Not in the repository itself, where they would leave their files.
     let dir = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
-    write("wines.csv", "id,alcohol,acidity,age\nbarolo,14.1,5.6,9\nmerlot,13.2,5.1,3\nrioja,13.6,5.4,6\n");
-    write("tastings.csv", "left,right,outcome\nbarolo,merlot,left\nmerlot,rioja,tie\nrioja,barolo,right\n");
-    write("more_tastings.csv", "left,right,winner\nmerlot,barolo,b\nbarolo,rioja,tie\n");
-    write("tonight.csv", "left,right\nmerlot,barolo\n");
-    let readme = include_str!("../../../README.md");
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/comparison");
+    copy(&examples, &dir.path().join("examples/comparison"));
+    let readme = include_str!("../../../README.md").replace("\\\n", " ");
     let commands: Vec<&str> = readme.lines().filter_map(|line| line.strip_prefix("rankwise ")).collect();
     assert!(commands.len() >= 5, "the README lost its commands");
     for command in commands {
@@ -20,5 +30,18 @@ fn the_commands_of_the_readme_work() {
             .unwrap();
         assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
         assert!(!output.stdout.is_empty(), "{command} printed nothing");
+    }
+    for file in ["wine.safetensors", "wine.html"] {
+        assert!(dir.path().join(file).is_file(), "{file}");
+    }
+}
+
+#[test]
+fn the_rows_of_the_readme_are_those_of_the_example() {
+    let readme = include_str!("../../../README.md");
+    for table in ["tastings", "wines"] {
+        let path = format!("{}/../../examples/comparison/{table}.csv", env!("CARGO_MANIFEST_DIR"));
+        let table = std::fs::read_to_string(path).unwrap();
+        table.lines().take(4).for_each(|row| assert!(readme.contains(row), "no {row:?}"));
     }
 }

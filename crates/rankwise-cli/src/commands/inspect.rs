@@ -2,7 +2,7 @@
 
 use rankwise::data::Features;
 use rankwise::io;
-use rankwise::model::{Method, Model, ScoreFunction, Scorer, Tuning};
+use rankwise::model::{Method, Model, ScoreFunction, Scorer};
 use serde::Serialize;
 
 use super::describe::{self, Description};
@@ -17,10 +17,10 @@ const SHOWN_FEATURES: usize = 6;
 
 /// Shows a model.
 pub(super) fn run(args: &InspectArgs, output: &Output) -> Run<()> {
-    let (model, tuning) = io::read_tuned_model(&args.model)?;
-    let inspection = Inspection::new(&model, tuning.as_ref(), args.top);
+    let model = io::read_model(&args.model)?;
+    let inspection = Inspection::new(&model, args.top);
     model.training.warnings.iter().for_each(|warning| output.note(|| format!("warning of the training: {warning}")));
-    output.result(|| &inspection, || inspection.text(&model, tuning.as_ref()))
+    output.result(|| &inspection, || inspection.text(&model))
 }
 
 /// What there is to see; its fields are the JSON keys.
@@ -92,7 +92,7 @@ impl Conventions {
 }
 
 impl<'a> Inspection<'a> {
-    fn new(model: &'a Model, tuning: Option<&'a Tuning>, top: usize) -> Self {
+    fn new(model: &'a Model, top: usize) -> Self {
         let scorer = &model.scorer;
         let (weights, coefficients) = match &scorer.function {
             ScoreFunction::Linear { weights } => (Some(largest_weights(scorer, weights, top)), None),
@@ -109,19 +109,19 @@ impl<'a> Inspection<'a> {
             conventions: Conventions::of(model),
             weights,
             coefficients,
-            tuning: tuning.map(TuningJson::new),
+            tuning: model.training.tuning.as_ref().map(TuningJson::new),
             warnings: &model.training.warnings,
         }
     }
 
-    fn text(&self, model: &Model, tuning: Option<&Tuning>) -> String {
+    fn text(&self, model: &Model) -> String {
         let mut facts = Facts::default();
         describe::add_facts(&mut facts, model);
         if model.training.method == Method::Compare {
             facts.add("machine's own", format!("threshold {}", rounded_or_dash(self.machine_threshold)));
         }
         facts.add("C elsewhere", self.conventions.text());
-        if let Some(tuning) = tuning {
+        if let Some(tuning) = &model.training.tuning {
             facts.add("tuning", tuning::line(tuning));
         }
         self.warnings.iter().for_each(|warning| facts.add("warning", warning.as_str()));

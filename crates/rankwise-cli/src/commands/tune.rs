@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::time::Instant;
 
-use rankwise::data::{Comparisons, Outcome};
+use rankwise::data::Comparisons;
 use rankwise::io;
-use rankwise::metrics::{Judged, PairMetric};
-use rankwise::model::{Model, Tuning};
+use rankwise::model::Model;
 use rankwise::selection::{Split, Tuned, Tuner};
 use serde::Serialize;
 
@@ -20,7 +19,7 @@ use crate::interrupt::{self, Shield};
 use crate::output::{self, Output};
 use crate::plan::{self, TunePlan};
 use crate::progress::TuningBar;
-use crate::text::{Facts, count, rounded, rounded_or_dash};
+use crate::text::{Facts, count, rounded_or_dash};
 
 /// Searches; files are written before anything is said about them.
 pub(super) fn run(args: &TuneArgs, common: &Common, output: &Output) -> Run<()> {
@@ -38,24 +37,26 @@ pub(super) fn run(args: &TuneArgs, common: &Common, output: &Output) -> Run<()> 
 
     let tuner = plan.tuner(&data)?;
     let started = Instant::now();
-    let Tuned { fit, tuning } = tune(&tuner, &plan, &data, valid.as_ref(), output)?;
+    let tuned = tune(&tuner, &plan, &data, valid.as_ref(), output)?;
+    let fit = &tuned.fit;
     let tune_seconds = started.elapsed().as_secs_f64() - fit.seconds;
-    save(&plan.output, &fit.model, &tuning)?;
+    save(&plan.output, &fit.model)?;
+    let Some(tuning) = tuned.tuning() else {
+        return Err(Failure::Fault("the search left no record; report this as a bug".into()));
+    };
     if let Some(path) = &plan.table {
-        output::write_file(path, tuning::csv(&tuning).as_bytes())?;
+        output::write_file(path, tuning::csv(tuning).as_bytes())?;
     }
     let warnings: Vec<&String> = tuning.warnings.iter().chain(&fit.model.training.warnings).collect();
     warnings.iter().for_each(|warning| output.warning(warning));
 
     let errors = if output.shows_summary() { Errors::on(&fit.model, &data)? } else { Errors::default() };
-    let baseline = Baseline::on(valid.as_ref().unwrap_or(&data), tuner.metric)?;
     let seconds = Seconds { load: load_seconds, tune: tune_seconds, train: fit.seconds };
     output.summary(
         || TuneJson {
             model: plan.output.display().to_string(),
             table: plan.table.as_ref().map(|path| path.display().to_string()),
-            search: TuningJson::new(&tuning),
-            baseline: baseline.value,
+            search: TuningJson::new(tuning),
             description: Description::new(&fit.model),
             error: errors.model,
             majority_error: errors.majority,
@@ -70,7 +71,7 @@ pub(super) fn run(args: &TuneArgs, common: &Common, output: &Output) -> Run<()> 
             facts.add("error", errors.text());
             let mean = rounded_or_dash(tuning.points[tuning.best].mean);
             let held_out = tuning::split_text(tuning.split);
-            facts.add("held out", format!("{} {mean} on {held_out}; {}", tuning.metric, baseline.text()));
+            facts.add("held out", format!("{} {mean} on {held_out}; {}", tuning.metric, tuning::baseline_text(tuning)));
             let Seconds { load, tune, train } = seconds;
             let threads = count(fit.threads, "thread");
             facts.add("time", format!("{load:.2} s reading, {tune:.2} s tuning, {train:.2} s training, {threads}"));
@@ -78,7 +79,7 @@ pub(super) fn run(args: &TuneArgs, common: &Common, output: &Output) -> Run<()> 
                 facts.add("table", path.display().to_string());
             }
             facts.add("model", plan.output.display().to_string());
-            format!("{}\n{facts}", tuning::text(&tuning))
+            format!("{}\n{facts}", tuning::text(tuning))
         },
     )
 }
@@ -124,42 +125,9 @@ fn tune(
     Ok(tuned?)
 }
 
-fn save(path: &Path, model: &Model, tuning: &Tuning) -> Run<()> {
+fn save(path: &Path, model: &Model) -> Run<()> {
     let _shield = Shield::up();
-    Ok(io::write_tuned_model(path, model, Some(tuning))?)
-}
-
-/// What a constant answer gets on the pairs that were held out.
-struct Baseline {
-    metric: PairMetric,
-    value: Option<f64>,
-    outcome: Outcome,
-}
-
-impl Baseline {
-    fn on(held: &Comparisons, metric: PairMetric) -> Run<Self> {
-        let margins = vec![0.0; held.n_pairs()];
-        let judged = Judged::new(&held.outcomes, &margins, held.weights.as_deref(), 0.0)?;
-        let totals = judged.totals();
-        let larger = |a: Outcome, b: Outcome| if totals[b as usize] > totals[a as usize] { b } else { a };
-        let side = larger(Outcome::Left, Outcome::Right);
-        let (value, outcome) = match metric {
-            PairMetric::ZeroOne => (judged.majority_error(), larger(side, Outcome::Tie)),
-            PairMetric::PairAccuracy => {
-                let [left, _, right] = totals;
-                ((left + right > 0.0).then(|| left.max(right) / (left + right)), side)
-            }
-            _ => (judged.auc_baseline(), side),
-        };
-        Ok(Baseline { metric, value, outcome })
-    }
-
-    fn text(&self) -> String {
-        match self.value {
-            Some(value) => format!("always \"{}\" would get {}", self.outcome.name(), rounded(value)),
-            None => format!("{} of a constant answer is not defined", self.metric.name()),
-        }
-    }
+    Ok(io::write_model(path, model)?)
 }
 
 #[derive(Debug, Serialize)]
@@ -168,7 +136,6 @@ struct TuneJson<'a> {
     table: Option<String>,
     #[serde(flatten)]
     search: TuningJson<'a>,
-    baseline: Option<f64>,
     #[serde(flatten)]
     description: Description<'a>,
     error: Option<f64>,

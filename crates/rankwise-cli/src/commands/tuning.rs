@@ -2,7 +2,7 @@
 
 use rankwise::Loss;
 use rankwise::kernel::{Gamma, Kernel};
-use rankwise::model::{Tuning, TuningPoint, TuningSplit};
+use rankwise::model::{Tuning, TuningBaseline, TuningPoint, TuningSplit};
 use serde::{Serialize, Serializer};
 
 use crate::text::{count, number, rounded, rounded_or_dash, wide_table};
@@ -18,6 +18,7 @@ pub(super) struct TuningJson<'a> {
     metric: &'a str,
     greater_is_better: bool,
     split: TuningSplit,
+    baseline: Option<f64>,
     best: PointJson<'a>,
     points: Vec<PointJson<'a>>,
     stopped_after: Option<usize>,
@@ -39,6 +40,7 @@ impl<'a> TuningJson<'a> {
             metric: &tuning.metric,
             greater_is_better: tuning.greater_is_better,
             split: tuning.split,
+            baseline: tuning.baseline.map(|baseline| baseline.value),
             best: json(&tuning.points[tuning.best]),
             points: tuning.points.iter().map(json).collect(),
             stopped_after: tuning.stopped_after,
@@ -102,6 +104,16 @@ pub(super) fn split_text(split: TuningSplit) -> String {
     }
 }
 
+/// What stands beside every value: a constant answer's.
+pub(super) fn baseline_text(tuning: &Tuning) -> String {
+    match tuning.baseline {
+        Some(TuningBaseline { outcome, value }) => {
+            format!("always \"{}\" would get {}", outcome.name(), rounded(value))
+        }
+        None => format!("{} of a constant answer is not known", tuning.metric),
+    }
+}
+
 /// The search in a line.
 pub(super) fn line(tuning: &Tuning) -> String {
     let mean = rounded_or_dash(tuning.points[tuning.best].mean);
@@ -112,8 +124,21 @@ pub(super) fn line(tuning: &Tuning) -> String {
     format!("chosen from {points} by {} on {}: {mean}", tuning.metric, split_text(tuning.split))
 }
 
-/// A table of the points, in the order of the grid; of many, the best ones. Parameters that never change are left out.
+/// A table of the points, in the order of the grid; of many, the best ones.
 pub(super) fn text(tuning: &Tuning) -> String {
+    let order = shown(tuning);
+    let (header, rows) = rows(tuning, &order, "*");
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let table = wide_table(&header, rows);
+    if order.len() == tuning.points.len() {
+        return table;
+    }
+    let (n, all) = (order.len(), tuning.points.len());
+    format!("{table}the {n} best of {all} points; all of them: --table FILE.csv or --json\n")
+}
+
+/// A header and a row for each of these points; the chosen one is marked. Parameters that never change are left out.
+pub(super) fn rows(tuning: &Tuning, points: &[usize], mark: &str) -> (Vec<String>, Vec<Vec<String>>) {
     let texts: Vec<[String; 6]> = tuning.points.iter().map(|point| Params::of(point).texts(rounded)).collect();
     let varies = |&at: &usize| {
         let mut values = texts.iter().map(|row| &row[at]).filter(|text| !text.is_empty());
@@ -123,29 +148,33 @@ pub(super) fn text(tuning: &Tuning) -> String {
     // A single point has nothing that varies.
     let columns = if varying.is_empty() { vec![5] } else { varying };
     let has_folds = matches!(tuning.split, TuningSplit::Folds { .. });
-    let mut header = vec![""];
-    header.extend(columns.iter().map(|&at| Params::NAMES[at]));
-    header.push(&tuning.metric);
-    header.extend(has_folds.then_some("over folds"));
-    let row = |at: usize| {
+    let mut header = vec![String::new()];
+    header.extend(columns.iter().map(|&at| Params::NAMES[at].into()));
+    header.push(tuning.metric.clone());
+    header.extend(has_folds.then(|| "over folds".into()));
+    let row = |&at: &usize| {
         let point = &tuning.points[at];
-        let mut row = vec![if at == tuning.best { "*" } else { "" }.to_string()];
+        let mut row = vec![if at == tuning.best { mark } else { "" }.to_string()];
         row.extend(columns.iter().map(|&column| texts[at][column].clone()));
-        row.push(rounded_or_dash(point.mean));
+        row.push(four_or_dash(point.mean));
         row.extend(has_folds.then(|| spread(&point.folds)));
         row
     };
-    let order = shown(tuning);
-    let table = wide_table(&header, order.iter().map(|&at| row(at)));
-    if order.len() == tuning.points.len() {
-        return table;
-    }
-    let (n, all) = (order.len(), tuning.points.len());
-    format!("{table}the {n} best of {all} points; all of them: --table FILE.csv or --json\n")
+    (header, points.iter().map(row).collect())
+}
+
+/// A value of a metric with four digits, or a dash where there is none.
+pub(super) fn four_or_dash(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".into(), |value| format!("{value:.4}"))
+}
+
+/// A parameter in few digits.
+pub(super) fn short(value: f64) -> String {
+    number(format!("{value:.3e}").parse().unwrap_or(value))
 }
 
 /// The least and the largest value.
-fn spread(folds: &[Option<f64>]) -> String {
+pub(super) fn spread(folds: &[Option<f64>]) -> String {
     let values = || folds.iter().copied().flatten();
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     if low > high { "–".into() } else { format!("{low:.4} – {high:.4}") }

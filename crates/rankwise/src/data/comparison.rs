@@ -5,7 +5,8 @@ use crate::error::{Error, Result};
 
 /// Which side of a pair is better. `Left` is −1, `Tie` is 0, `Right` is +1: the sign that the margin
 /// score(right) − score(left) should have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// The left item is better.
     Left,

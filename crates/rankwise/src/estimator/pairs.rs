@@ -208,6 +208,7 @@ impl PairMachine {
                 predicted: share(&|k| solution.margins[k].abs() <= threshold),
             },
             warnings,
+            tuning: None,
         }
     }
 

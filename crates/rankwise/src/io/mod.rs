@@ -14,10 +14,7 @@ mod text;
 mod write;
 
 pub use items::{ItemTable, read_items};
-pub use model_file::{
-    model_from_bytes, model_to_bytes, read_model, read_tuned_model, tuned_model_from_bytes, tuned_model_to_bytes,
-    write_model, write_tuned_model,
-};
+pub use model_file::{model_from_bytes, model_to_bytes, read_model, write_model};
 pub use output::write_atomically;
 pub use pairs::{PairFiles, PairTable, read_pairs};
 pub use source::{Format, Source};

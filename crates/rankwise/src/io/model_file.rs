@@ -30,7 +30,7 @@ use super::tensor_file::{Fault, Tensor, TensorFile, header_length, to_json};
 use super::write_atomically;
 use crate::data::{Features, Scaler, Values};
 use crate::error::{self, Error};
-use crate::model::{Model, ScoreFunction, Scorer, Training, Tuning};
+use crate::model::{Model, ScoreFunction, Scorer, Training};
 
 const FORMAT: &str = "rankwise/1";
 /// Columns of sparse rows are numbered in 32 bits.
@@ -38,12 +38,7 @@ const MAX_FEATURES: u64 = 1 << 32;
 
 /// Writes a model file, complete or not at all. The same model gives the same bytes.
 pub fn write_model(path: &Path, model: &Model) -> error::Result<()> {
-    write_tuned_model(path, model, None)
-}
-
-/// Writes a model file with the search that chose its parameters.
-pub fn write_tuned_model(path: &Path, model: &Model, tuning: Option<&Tuning>) -> error::Result<()> {
-    let bytes = tuned_model_to_bytes(model, tuning)?;
+    let bytes = model_to_bytes(model)?;
     write_atomically(path, |out| out.write_all(&bytes))
 }
 
@@ -52,11 +47,6 @@ pub fn write_tuned_model(path: &Path, model: &Model, tuning: Option<&Tuning>) ->
 /// A file that is not a model, of an unknown version, truncated, changed since it was written, or that contradicts
 /// itself is [`Error::ModelFile`]; memory is bounded by a small multiple of the file's size whatever the file claims.
 pub fn read_model(path: &Path) -> error::Result<Model> {
-    Ok(read_tuned_model(path)?.0)
-}
-
-/// Reads a model file as [`read_model`] does, with the search that chose its parameters, if one did.
-pub fn read_tuned_model(path: &Path) -> error::Result<(Model, Option<Tuning>)> {
     let failed = |action| move |source| Error::Io { path: path.to_path_buf(), action, source };
     let mut file = File::open(path).map_err(failed("open"))?;
     let mut bytes = Vec::new();
@@ -64,17 +54,12 @@ pub fn read_tuned_model(path: &Path) -> error::Result<(Model, Option<Tuning>)> {
     file.by_ref().take(9).read_to_end(&mut bytes).map_err(failed("read"))?;
     header_length(&bytes).map_err(|fault| refusal(path, fault))?;
     file.read_to_end(&mut bytes).map_err(failed("read"))?;
-    tuned_model_from_bytes(path, &bytes)
+    model_from_bytes(path, &bytes)
 }
 
 /// The bytes of a model file. The same model gives the same bytes.
 pub fn model_to_bytes(model: &Model) -> error::Result<Vec<u8>> {
-    tuned_model_to_bytes(model, None)
-}
-
-/// The bytes of a model file with the search that chose its parameters. The same model and search give the same bytes.
-pub fn tuned_model_to_bytes(model: &Model, tuning: Option<&Tuning>) -> error::Result<Vec<u8>> {
-    encode(model, tuning).map_err(|problem| Error::Numeric {
+    encode(model).map_err(|problem| Error::Numeric {
         problem: format!("the model cannot be saved: {problem}"),
         remedy: "train it again; scaling the features or a smaller C keeps numbers in range".into(),
     })
@@ -82,11 +67,6 @@ pub fn tuned_model_to_bytes(model: &Model, tuning: Option<&Tuning>) -> error::Re
 
 /// Reads the bytes of a model file as [`read_model`] does; `path` is for messages only.
 pub fn model_from_bytes(path: &Path, bytes: &[u8]) -> error::Result<Model> {
-    Ok(tuned_model_from_bytes(path, bytes)?.0)
-}
-
-/// Reads the bytes of a model file as [`read_tuned_model`] does; `path` is for messages only.
-pub fn tuned_model_from_bytes(path: &Path, bytes: &[u8]) -> error::Result<(Model, Option<Tuning>)> {
     decode(bytes).map_err(|fault| refusal(path, fault))
 }
 
@@ -94,36 +74,15 @@ fn refusal(path: &Path, fault: Fault) -> Error {
     Error::ModelFile { path: path.to_path_buf(), problem: fault.problem, remedy: fault.remedy.into() }
 }
 
-/// The training with its search, as it stands in the file; without one, the training alone.
-#[derive(serde::Serialize)]
-struct TunedTraining<'a> {
-    #[serde(flatten)]
-    training: &'a Training,
-    tuning: &'a Tuning,
-}
-
-/// The search in a training; a training without one has no such key.
-#[derive(serde::Deserialize)]
-struct TuningOf {
-    tuning: Option<Tuning>,
-}
-
-fn encode(model: &Model, tuning: Option<&Tuning>) -> Result<Vec<u8>, String> {
+fn encode(model: &Model) -> Result<Vec<u8>, String> {
     model.check()?;
-    let training = match tuning {
-        None => to_json(&model.training)?,
-        Some(tuning) => {
-            tuning.check(&model.training)?;
-            to_json(&TunedTraining { training: &model.training, tuning })?
-        }
-    };
     let scorer = &model.scorer;
     let mut file = TensorFile::default();
     let mut text = |name: &str, text: String| file.texts.insert(name.into(), text);
     text("format", FORMAT.into());
     text("method", model.training.method.name().into());
     text("kernel", to_json(&scorer.function.kernel())?);
-    text("training", training);
+    text("training", to_json(&model.training)?);
     text("n_features", scorer.n_features.to_string());
     text("are_indicators", scorer.are_indicators.to_string());
     text("no_tie_region", model.no_tie_region.to_string());
@@ -174,7 +133,7 @@ fn f64_bytes(values: &[f64]) -> (Dtype, Vec<u8>) {
     (Dtype::F64, values.iter().flat_map(|v| v.to_le_bytes()).collect())
 }
 
-fn decode(bytes: &[u8]) -> Result<(Model, Option<Tuning>), Fault> {
+fn decode(bytes: &[u8]) -> Result<Model, Fault> {
     let mut file = TensorFile::from_bytes(bytes)?;
     // The version first: a newer one may compute its checksum in another way.
     match file.texts.get("format").map(String::as_str) {
@@ -189,10 +148,7 @@ fn decode(bytes: &[u8]) -> Result<(Model, Option<Tuning>), Fault> {
     let mut entries = Entries(file);
     entries.text("format")?;
 
-    let training_text = entries.text("training")?;
-    let training: Training = parsed_json("training", &training_text)?;
-    let TuningOf { tuning } = parsed_json("training", &training_text)?;
-    drop(training_text);
+    let training: Training = entries.json("training")?;
     let method = entries.text("method")?;
     if method != training.method.name() {
         let trained = training.method.name();
@@ -237,10 +193,7 @@ fn decode(bytes: &[u8]) -> Result<(Model, Option<Tuning>), Fault> {
     };
     entries.check_empty()?;
     model.check().map_err(Fault::damaged)?;
-    if let Some(tuning) = &tuning {
-        tuning.check(&model.training).map_err(Fault::damaged)?;
-    }
-    Ok((model, tuning))
+    Ok(model)
 }
 
 /// The entries of a file that were not used yet.
@@ -264,8 +217,11 @@ impl Entries<'_> {
         text.parse().map_err(|_| Fault::damaged(format!("its entry {name:?} is {text:?}, expected {expected}")))
     }
 
+    /// Words that this version does not know (a method, a kernel) are likely those of a later one.
     fn json<T: DeserializeOwned>(&mut self, name: &str) -> Result<T, Fault> {
-        parsed_json(name, &self.text(name)?)
+        let text = self.text(name)?;
+        let unread = |error| Fault::newer(format!("its entry {name:?} cannot be read: {error}"));
+        serde_json::from_str(&text).map_err(unread)
     }
 
     /// [`Entries::json`] of the type of `_like`.
@@ -334,11 +290,6 @@ impl Entries<'_> {
             Some(name) => Err(Fault::newer(format!("this version of rankwise does not know its entry {name:?}"))),
         }
     }
-}
-
-/// Words that this version does not know (a method, a kernel) are likely those of a later one.
-fn parsed_json<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, Fault> {
-    serde_json::from_str(text).map_err(|error| Fault::newer(format!("its entry {name:?} cannot be read: {error}")))
 }
 
 fn of_type(name: &str, tensor: &Tensor<'_>, expected: Dtype) -> Result<(), Fault> {

@@ -56,6 +56,21 @@ impl PairMetric {
             PairMetric::PairAccuracy => judged.pair_accuracy(),
         }
     }
+
+    /// The most that always giving the same answer can get on these pairs, and that answer; `None` where it is not
+    /// defined. For metrics of the order alone, the answer is a side.
+    pub fn of_constant(self, judged: &Judged<'_>) -> Option<(Outcome, f64)> {
+        if self == PairMetric::ZeroOne {
+            return Some((judged.majority_outcome()?, judged.majority_error()?));
+        }
+        let [left, _, right] = judged.totals();
+        let side = if right > left { Outcome::Right } else { Outcome::Left };
+        let value = match self {
+            PairMetric::PairAccuracy => (left + right > 0.0).then(|| left.max(right) / (left + right)),
+            _ => judged.auc_baseline(),
+        };
+        Some((side, value?))
+    }
 }
 
 /// One corner of the ROC curve.

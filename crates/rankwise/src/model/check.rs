@@ -45,7 +45,7 @@ impl Model {
         if scores_with != trained_with {
             return Err(format!("the model scores with {scores_with:?}, but was trained with {trained_with:?}"));
         }
-        Ok(())
+        self.training.tuning.as_ref().map_or(Ok(()), |tuning| tuning.check(&self.training))
     }
 }
 

@@ -8,7 +8,7 @@ mod tuning;
 
 pub use scorer::{ScoreFunction, Scorer};
 pub use training::{Balance, Method, ThresholdRule, TieRegion, TieShare, Training};
-pub use tuning::{EQUAL_MEANS, Tuning, TuningPoint, TuningSplit};
+pub use tuning::{EQUAL_MEANS, Tuning, TuningBaseline, TuningPoint, TuningSplit};
 
 use crate::data::{Outcome, PairSet};
 use crate::error::Result;

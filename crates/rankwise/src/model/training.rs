@@ -1,6 +1,7 @@
 //! What is known of a model's training, saved with it. No times and no thread counts: the same input gives the
 //! same bytes.
 
+use super::Tuning;
 use crate::data::Scale;
 use crate::kernel::KernelFunction;
 use crate::loss::Loss;
@@ -137,4 +138,7 @@ pub struct Training {
     pub tie_share: TieShare,
     /// What the user should know.
     pub warnings: Vec<String>,
+    /// The search that chose C, kernel and loss, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuning: Option<Tuning>,
 }

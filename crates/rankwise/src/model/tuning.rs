@@ -2,6 +2,7 @@
 //! bytes.
 
 use super::Training;
+use crate::data::Outcome;
 use crate::kernel::{Kernel, KernelFunction};
 use crate::loss::Loss;
 
@@ -18,6 +19,9 @@ pub struct Tuning {
     pub greater_is_better: bool,
     /// Which pairs were held out.
     pub split: TuningSplit,
+    /// What a constant answer gets on these pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<TuningBaseline>,
     /// Every point, in the order of the grid.
     pub points: Vec<TuningPoint>,
     /// Which of them was chosen.
@@ -44,6 +48,17 @@ pub enum TuningSplit {
         /// How many folds.
         folds: usize,
     },
+}
+
+/// What always giving the same answer gets on the pairs that were held out.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TuningBaseline {
+    /// The answer.
+    pub outcome: Outcome,
+    /// The metric.
+    #[serde(with = "super::number")]
+    pub value: f64,
 }
 
 impl TuningSplit {
@@ -91,6 +106,9 @@ impl Tuning {
         let n_parts = self.split.n_parts();
         if matches!(self.split, TuningSplit::Folds { folds } if folds < 2) {
             return Err(format!("the search has {n_parts} folds, expected at least 2"));
+        }
+        if let Some(bad) = self.baseline.map(|baseline| baseline.value).filter(|value| !value.is_finite()) {
+            return Err(format!("the search's constant answer gets {bad}, expected a finite number"));
         }
         for (at, point) in self.points.iter().enumerate() {
             point.check(n_parts).map_err(|problem| format!("point {} of the search: {problem}", at + 1))?;

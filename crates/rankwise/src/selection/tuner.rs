@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::estimator::{Fit, PairEstimator};
 use crate::kernel::{Gamma, Kernel};
 use crate::loss::Loss;
-use crate::metrics::PairMetric;
-use crate::model::{EQUAL_MEANS, Tuning, TuningPoint, TuningSplit};
+use crate::metrics::{Judged, PairMetric};
+use crate::model::{EQUAL_MEANS, Tuning, TuningBaseline, TuningPoint, TuningSplit};
 use crate::progress::{Progress, Stop, Unwatched, Watch};
 
 /// Looks on while a search runs. May be called from any thread.
@@ -49,7 +49,8 @@ impl TuneWatch for Unwatched {
 ///     losses: vec![Loss::SquaredHinge],
 /// };
 /// let tuned = Tuner::new(CompareSvm::new()).grid(grid).tune(&data, Split::Folds(3), &Unwatched)?;
-/// let best = &tuned.tuning.points[tuned.tuning.best];
+/// let tuning = tuned.tuning().expect("every search leaves its record");
+/// let best = &tuning.points[tuning.best];
 /// assert_eq!(best.kernel, Kernel::rbf(0.25));
 /// assert_eq!(tuned.fit.model.training.c, best.c);
 /// # Ok::<(), rankwise::Error>(())
@@ -72,9 +73,16 @@ pub struct Tuner {
 pub struct Tuned {
     /// The best point fitted to all of the data; to these alone where validation pairs were given, so that its metric
     /// there is the one of the table.
+    ///
+    /// Its model holds every point with what was measured, as `training.tuning`.
     pub fit: Fit,
-    /// Every point with what was measured.
-    pub tuning: Tuning,
+}
+
+impl Tuned {
+    /// Every point with what was measured; every search leaves it.
+    pub fn tuning(&self) -> Option<&Tuning> {
+        self.fit.model.training.tuning.as_ref()
+    }
 }
 
 impl Tuner {
@@ -179,20 +187,21 @@ impl Tuner {
         let TuningPoint { c, kernel, loss, .. } = points[best];
         let mut estimator = self.point(c, kernel, loss);
         estimator.effort_mut().threads = 0;
-        let fit = estimator.fit_watched(data, &Refit(watch))?;
+        let mut fit = estimator.fit_watched(data, &Refit(watch))?;
         if !watch.keep_going() {
             return Err(Error::Interrupted);
         }
-        let tuning = Tuning {
+        fit.model.training.tuning = Some(Tuning {
             metric: self.metric.name().into(),
             greater_is_better: self.metric.greater_is_better(),
             split,
+            baseline: self.baseline(data, parts, split)?,
             best,
             stopped_after: is_cut_short.then_some(n_measured),
             points,
             warnings,
-        };
-        Ok(Tuned { fit, tuning })
+        });
+        Ok(Tuned { fit })
     }
 
     /// The best mean; among equal ones the smallest C, then the smallest γ (none is the smallest), then the first.
@@ -213,6 +222,17 @@ impl Tuner {
         };
         let smoother = |&a: &usize, &b: &usize| points[a].c.total_cmp(&points[b].c).then(gamma(a).total_cmp(&gamma(b)));
         Ok(equal.into_iter().min_by(smoother).unwrap_or(0))
+    }
+
+    /// What a constant answer gets on the pairs that were held out; folds hold out every pair once.
+    fn baseline(&self, data: &Comparisons, parts: &Parts, split: TuningSplit) -> Result<Option<TuningBaseline>> {
+        let held = match (split, &parts.parts[..]) {
+            (TuningSplit::Validation { .. }, [part]) => &part.held,
+            _ => data,
+        };
+        let margins = vec![0.0; held.n_pairs()];
+        let judged = Judged::new(&held.outcomes, &margins, held.weights.as_deref(), 0.0)?;
+        Ok(self.metric.of_constant(&judged).map(|(outcome, value)| TuningBaseline { outcome, value }))
     }
 
     fn nothing_measured(&self, is_cut_short: bool, n_points: usize, warnings: Vec<String>) -> Error {

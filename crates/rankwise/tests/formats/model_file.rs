@@ -46,6 +46,7 @@ fn training(kernel: KernelFunction, method: Method) -> Training {
         collapsed: false,
         tie_share: TieShare { observed: 3.0 / 7.0, predicted: 2.0 / 7.0 },
         warnings: vec!["feature \"a\\b\"\n differs".into()],
+        tuning: None,
     }
 }
 
@@ -213,6 +214,7 @@ fn golden_model_of_version_1() {
     assert_eq!(model.threshold, 0.1875);
     assert_eq!(model.beta, Some(-0.8125));
     assert!(!model.no_tie_region);
+    assert_eq!(model.training.tuning, None);
     assert_eq!(model.scorer.function.kernel(), KernelFunction::Rbf { gamma: 0.75 });
     // Named the other way round, so that the columns are matched by name.
     let names = ["mass", "speed"].map(String::from).to_vec();

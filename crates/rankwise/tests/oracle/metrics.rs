@@ -349,3 +349,28 @@ fn every_roc_point_holds_from_its_threshold_up_to_the_one_before() {
     }
     assert!(n_closed_below_zero > 20, "{n_closed_below_zero}");
 }
+
+#[test]
+fn the_best_constant_answer_is_the_best_of_all_three() {
+    let mut random = Random::new(12);
+    for n in [1, 2, 3, 8, 40] {
+        for _ in 0..30 {
+            let outcomes: Vec<Outcome> = (0..n).map(|_| Outcome::ALL[random.below(3)]).collect();
+            let weights: Vec<f64> = (0..n).map(|_| random.below(3) as f64).collect();
+            let judged = |margin: f64| Case {
+                outcomes: outcomes.clone(),
+                margins: vec![margin; n],
+                weights: Some(weights.clone()),
+                threshold: 0.5,
+            };
+            for metric in [PairMetric::ZeroOne, PairMetric::Auc, PairMetric::PairAccuracy] {
+                let sign = if metric.greater_is_better() { 1.0 } else { -1.0 };
+                let of = |answer: Outcome| metric.of(&judged(f64::from(answer.sign())).judged());
+                let best = Outcome::ALL.into_iter().filter_map(of).max_by(|a, b| (sign * a).total_cmp(&(sign * b)));
+                let found = metric.of_constant(&judged(0.0).judged());
+                assert_eq!(found.map(|(_, value)| value), best, "{metric:?} {outcomes:?} {weights:?}");
+                found.inspect(|&(answer, value)| assert_eq!(of(answer), Some(value), "{metric:?}"));
+            }
+        }
+    }
+}

@@ -7,8 +7,9 @@ mod twin;
 use rankwise::data::simulate::{Norm, Simulation};
 use rankwise::data::{Comparisons, Items, Outcome, Pair, PairSet, cross_fit_folds};
 use rankwise::metrics::{Judged, PairMetric};
-use rankwise::selection::{Grid, Split, Tuned, Tuner};
-use rankwise::{Error, Kernel, Loss, PairEstimator, Unwatched};
+use rankwise::model::Tuning;
+use rankwise::selection::{Grid, Split, Tuner};
+use rankwise::{Error, Fit, Kernel, Loss, PairEstimator, Unwatched};
 
 fn simulated(n_pairs: usize, seed: u64) -> Comparisons {
     Simulation { norm: Norm::L2, n_pairs, ties: 0.4, noise: 0.25, seed }.draw().unwrap()
@@ -18,8 +19,16 @@ fn grid(c: &[f64], kernels: &[Kernel], losses: &[Loss]) -> Grid {
     Grid { c: c.to_vec(), kernels: kernels.to_vec(), losses: losses.to_vec() }
 }
 
+/// A model and the search that it keeps.
+struct Tuned {
+    fit: Fit,
+    tuning: Tuning,
+}
+
 fn tune(tuner: &Tuner, data: &Comparisons, split: Split<'_>) -> Tuned {
-    tuner.tune(data, split, &Unwatched).unwrap()
+    let tuned = tuner.tune(data, split, &Unwatched).unwrap();
+    let tuning = tuned.tuning().unwrap().clone();
+    Tuned { fit: tuned.fit, tuning }
 }
 
 #[track_caller]

@@ -1,7 +1,7 @@
 //! Every value of a search is what a fit and a measurement by hand give.
 
 use rankwise::data::Random;
-use rankwise::io::tuned_model_to_bytes;
+use rankwise::io::model_to_bytes;
 use rankwise::model::{Method, TuningSplit};
 use rankwise::{CompareSvm, Gamma};
 
@@ -71,10 +71,10 @@ fn points_are_what_a_loop_by_hand_measures() {
                 let (size, c) = best.unwrap();
                 assert!((chosen.mean.unwrap().abs() - size.abs()).abs() <= 1e-12);
                 assert_eq!(chosen.c, c);
-                let again = estimator.clone().shaped(chosen.c, chosen.kernel, chosen.loss).fit(&data).unwrap();
-                let bytes = |model| tuned_model_to_bytes(model, Some(&tuning)).unwrap();
+                let mut again = estimator.clone().shaped(chosen.c, chosen.kernel, chosen.loss).fit(&data).unwrap();
+                again.model.training.tuning = Some(tuning.clone());
                 assert!(
-                    bytes(&fit.model) == bytes(&again.model),
+                    model_to_bytes(&fit.model).unwrap() == model_to_bytes(&again.model).unwrap(),
                     "the model is that of the best point on all of the data"
                 );
                 assert_eq!((tuning.stopped_after, tuning.metric.as_str()), (None, metric.name()));
@@ -112,9 +112,9 @@ fn the_number_of_threads_and_a_second_run_change_no_byte() {
     let kernels = [Kernel::Linear, Kernel::rbf(0.1), Kernel::rbf(1.0)];
     let bytes = |threads| {
         let tuner = Tuner::new(CompareSvm::new().threads(threads)).grid(grid(&[0.1, 10.0], &kernels, &Loss::ALL));
-        let Tuned { fit, tuning } = tune(&tuner, &data, Split::Folds(5));
+        let Tuned { fit, .. } = tune(&tuner, &data, Split::Folds(5));
         assert!(threads == 0 || fit.threads == threads);
-        tuned_model_to_bytes(&fit.model, Some(&tuning)).unwrap()
+        model_to_bytes(&fit.model).unwrap()
     };
     let one = bytes(1);
     for threads in [2, 3, 0, 1] {

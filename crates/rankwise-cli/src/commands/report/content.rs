@@ -3,7 +3,7 @@
 use rankwise::data::Outcome;
 use rankwise::metrics::{PairMetric, RocPoint};
 
-use super::{Findings, mistakes, ranking_function};
+use super::{Findings, mistakes, ranking_function, tuning};
 use crate::commands::describe;
 use crate::page::{Page, Table};
 use crate::picture::{MarginChart, Picture, RocChart};
@@ -17,6 +17,7 @@ pub(super) fn page(findings: &Findings<'_>) -> (Page, Vec<Picture>) {
     page.lead(&format!("{}.", findings.headline()));
     findings.warnings.iter().for_each(|warning| page.note(&format!("Note: {warning}.")));
     what_was_trained(&mut page, findings);
+    tuning::section(&mut page, findings, &mut pictures);
     how_well(&mut page, findings, &mut pictures);
     ranking_function::sections(&mut page, findings, &mut pictures);
     mistakes::section(&mut page, findings);

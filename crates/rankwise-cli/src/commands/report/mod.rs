@@ -4,6 +4,7 @@ mod content;
 mod mistakes;
 mod ranking_function;
 mod tuning;
+mod tuning_charts;
 
 use std::path::{Path, PathBuf};
 
@@ -24,8 +25,8 @@ use crate::picture::Picture;
 use crate::plan;
 use crate::text::{count, percent};
 
-/// Every picture a report may have: what `--svg` may write.
-const PICTURES: [&str; 6] = ["roc", "margins", "weights", "pairs", "levels", "tuning"];
+/// Pictures a report may have beside those of the search: what `--svg` may write.
+const PICTURES: [&str; 5] = ["roc", "margins", "weights", "pairs", "levels"];
 
 /// Below this, an interval says little.
 const FEW: usize = 20;
@@ -89,7 +90,7 @@ fn check_targets(args: &ReportArgs) -> Run<()> {
         action: "create",
         source,
     })?;
-    for name in PICTURES {
+    for name in PICTURES.into_iter().chain(tuning_charts::NAMES) {
         let path = directory.join(format!("{name}.svg"));
         check_apart(&path, inputs())?;
         check_writable(&path)?;

@@ -1,76 +1,120 @@
-//! How a model was chosen: the points of a search as a heat map.
+//! How a model was chosen: the search in facts, in pictures and as a table of every point.
 
-use crate::picture::{HeatMap, Picture};
-use crate::text::rounded;
+use rankwise::kernel::{Gamma, Kernel};
+use rankwise::model::{Training, Tuning, TuningSplit};
 
-/// The points of a search over two parameters.
-#[allow(dead_code, reason = "for models that keep their search")]
-#[derive(Debug, Clone)]
-pub(super) struct TuningGrid<'a> {
-    /// The parameter along the columns, and its values.
-    pub(super) x: (&'a str, &'a [f64]),
-    /// The parameter along the rows, and its values.
-    pub(super) y: (&'a str, &'a [f64]),
-    /// `cells[row][column]`; `None` where nothing was measured.
-    pub(super) cells: Vec<Vec<Option<f64>>>,
-    /// Row and column of the chosen one.
-    pub(super) best: (usize, usize),
-    /// What was measured.
-    pub(super) metric: &'a str,
-    /// Whether more of it is better.
-    pub(super) greater_is_better: bool,
+use super::Findings;
+use super::content::show;
+use super::tuning_charts::{self, Charts};
+use crate::commands::tuning as search;
+use crate::page::{Page, Table};
+use crate::picture::Picture;
+use crate::text::{Facts, count};
+
+/// The section of a model that was tuned.
+pub(super) fn section(page: &mut Page, findings: &Findings<'_>, pictures: &mut Vec<Picture>) {
+    let training = &findings.subject.model.training;
+    let Some(tuning) = &training.tuning else { return };
+    page.section("How it was chosen");
+    page.facts(&facts(tuning, training));
+    tuning.warnings.iter().for_each(|warning| page.note(&format!("The search warned: {warning}.")));
+    if tuning.n_measured() > 1 {
+        page.paragraph(&format!(
+            "As the best of {}, this value flatters; what the model does on these pairs stands below.",
+            count(tuning.n_measured(), "point")
+        ));
+    }
+    let Charts { figures, alone, n_left_out } = tuning_charts::charts(tuning);
+    if !figures.is_empty() {
+        show(page, figures, pictures);
+    }
+    if n_left_out > 0 {
+        page.paragraph(&format!(
+            "{} would be too large or too many to draw; the table has all points.",
+            count(n_left_out, "picture")
+        ));
+    }
+    if !alone.is_empty() {
+        let caption = format!("What has a single C and γ; {}", direction(tuning));
+        page.table(&table(tuning, &alone, caption));
+    }
+    if alone.len() < tuning.points.len() {
+        let all: Vec<usize> = (0..tuning.points.len()).collect();
+        let caption = format!("Every point, in the order of the grid; {}", direction(tuning));
+        page.details(&format!("All {}", count(all.len(), "point")), &table(tuning, &all, caption));
+    }
 }
 
-/// The picture and its caption; `beside` is what stands beside every picture of quality.
-#[allow(dead_code, reason = "for models that keep their search")]
-pub(super) fn tuning_section(grid: &TuningGrid<'_>, beside: &str) -> (Picture, String) {
-    let values = |values: &[f64]| values.iter().map(|&value| rounded(value)).collect::<Vec<_>>();
-    let ((x_title, x), (y_title, y)) = (grid.x, grid.y);
-    let picture = HeatMap {
-        name: "tuning",
-        title: format!("{} by {x_title} and {y_title}", grid.metric),
-        x_title: x_title.into(),
-        x: values(x),
-        y_title: y_title.into(),
-        y: values(y),
-        value_title: grid.metric.into(),
-        cells: grid.cells.clone(),
-        best: Some(grid.best),
-        greater_is_better: grid.greater_is_better,
-    }
-    .draw();
-    let direction = if grid.greater_is_better { "more" } else { "less" };
-    let n_missing = grid.cells.iter().flatten().filter(|cell| cell.is_none()).count();
-    let missing = if n_missing > 0 { " Hatched cells were not measured." } else { "" };
-    let caption = format!(
-        "{} for every {x_title} and {y_title} that was tried; {direction} is better, stronger colour is better, the chosen \
-         one is outlined.{missing} {beside}",
-        grid.metric
+fn facts(tuning: &Tuning, training: &Training) -> Facts {
+    let mut facts = Facts::default();
+    facts.add("metric", format!("{}, {}", tuning.metric, direction(tuning)));
+    let held_out = match (tuning.split, training.groups) {
+        (TuningSplit::Folds { folds }, Some(groups)) => {
+            format!("{}, which never split one of the {}", count(folds, "fold"), count(groups, "group"))
+        }
+        (split, _) => search::split_text(split),
+    };
+    facts.add("measured on", held_out);
+    let missing = match tuning.points.len() - tuning.n_measured() {
+        0 => String::new(),
+        n if tuning.stopped_after.is_some() => format!(", {n} of them not measured: the time was over"),
+        n => format!(", {n} of them could not be measured"),
+    };
+    facts.add("tried", format!("{}{missing}", count(tuning.points.len(), "point")));
+    let best = &tuning.points[tuning.best];
+    facts.add("chosen", format!("{}, {}, C {}", best.loss.name(), kernel_text(best.kernel), search::short(best.c)));
+    facts.add(
+        "its value",
+        match tuning.split {
+            TuningSplit::Folds { .. } => {
+                format!("{}, over the folds {}", search::four_or_dash(best.mean), search::spread(&best.folds))
+            }
+            TuningSplit::Validation { .. } => search::four_or_dash(best.mean),
+        },
     );
-    (picture, caption)
+    facts.add("beside it", beside(tuning));
+    facts
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_point_of_a_search_has_its_cell() {
-        let grid = TuningGrid {
-            x: ("C", &[0.01, 1.0, 100.0]),
-            y: ("gamma", &[0.25, 4.0]),
-            cells: vec![vec![Some(0.3), Some(0.125), None], vec![Some(0.5), Some(0.4), Some(0.25)]],
-            best: (0, 1),
-            metric: "zero_one",
-            greater_is_better: false,
-        };
-        let (picture, caption) = tuning_section(&grid, "Error 1 %.");
-        let svg = picture.inline();
-        assert_eq!(picture.name(), "tuning");
-        assert_eq!(svg.matches("zero_one 0.").count(), 5, "{svg}");
-        assert!(svg.contains("★ 0.125"));
-        assert!(
-            caption.contains("less is better") && caption.contains("not measured") && caption.ends_with("Error 1 %.")
-        );
+/// What a constant answer gets.
+pub(super) fn beside(tuning: &Tuning) -> String {
+    match tuning.baseline {
+        Some(baseline) => {
+            format!("always “{}” would get {}", baseline.outcome.name(), search::four_or_dash(Some(baseline.value)))
+        }
+        None => format!("{} of a constant answer is not known", tuning.metric),
     }
+}
+
+pub(super) fn direction(tuning: &Tuning) -> &'static str {
+    if tuning.greater_is_better { "more is better" } else { "less is better" }
+}
+
+/// A kernel as it was asked for.
+fn kernel_text(kernel: Kernel) -> String {
+    let gamma = match kernel {
+        Kernel::Poly { gamma, .. } | Kernel::Rbf { gamma } | Kernel::Sigmoid { gamma, .. } => Some(gamma),
+        _ => None,
+    };
+    let name = tuning_charts::family_name(kernel);
+    gamma.map_or_else(|| name.clone(), |gamma| format!("{name}, γ {}", gamma_text(gamma)))
+}
+
+/// γ as it was asked for.
+pub(super) fn gamma_text(gamma: Gamma) -> String {
+    match gamma {
+        Gamma::Value(value) => search::short(value),
+        Gamma::Scale => "scale".into(),
+    }
+}
+
+fn table(tuning: &Tuning, points: &[usize], caption: String) -> Table {
+    let (header, rows) = search::rows(tuning, points, "★");
+    let numbered = rows.into_iter().zip(points).map(|(mut row, at)| {
+        row.insert(0, (at + 1).to_string());
+        row
+    });
+    let mut names = vec!["point".to_string()];
+    names.extend(header);
+    Table { caption, header: names, rows: numbered.collect(), is_words: false }
 }

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use rankwise::io::{read_tuned_model, tuned_model_from_bytes, tuned_model_to_bytes, write_tuned_model};
-use rankwise::model::{Tuning, TuningPoint, TuningSplit};
+use rankwise::data::Outcome;
+use rankwise::model::{Tuning, TuningBaseline, TuningPoint, TuningSplit};
 use rankwise::{Gamma, Kernel};
 use serde_json::{Value, json};
 
@@ -23,6 +23,7 @@ fn search() -> Tuning {
         metric: "zero_one".into(),
         greater_is_better: false,
         split: TuningSplit::Folds { folds: 3 },
+        baseline: Some(TuningBaseline { outcome: Outcome::Tie, value: 2.0 / 3.0 }),
         points: vec![
             point(Kernel::Linear, 10.0, [Some(0.5), Some(1.0 / 3.0), Some(0.25)]),
             point(Kernel::rbf(0.3), 0.1 + 0.2, [Some(0.1), Some(0.2), Some(0.0)]),
@@ -35,31 +36,37 @@ fn search() -> Tuning {
     }
 }
 
+fn tuned(tuning: Tuning) -> Model {
+    let mut model = rbf_f64();
+    model.training.tuning = Some(tuning);
+    model
+}
+
 fn bytes() -> Vec<u8> {
-    tuned_model_to_bytes(&rbf_f64(), Some(&search())).unwrap()
+    model_to_bytes(&tuned(search())).unwrap()
 }
 
 #[test]
 fn a_search_reads_back_as_it_was() {
-    let (model, tuning) = tuned_model_from_bytes(Path::new(PATH), &bytes()).unwrap();
-    assert_same(&model, &rbf_f64());
-    assert_eq!(tuning, Some(search()));
-    assert_eq!(tuned_model_to_bytes(&model, tuning.as_ref()).unwrap(), bytes());
-    assert_same(&read(&bytes()).unwrap(), &rbf_f64());
+    let model = read(&bytes()).unwrap();
+    assert_same(&model, &tuned(search()));
+    assert_eq!(model.training.tuning, Some(search()));
+    assert_eq!(model_to_bytes(&model).unwrap(), bytes());
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("m.rwm");
-    write_tuned_model(&path, &model, tuning.as_ref()).unwrap();
+    write_model(&path, &model).unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), bytes());
-    assert_eq!(read_tuned_model(&path).unwrap().1, Some(search()));
+    // Whoever reads a model and writes it again keeps the search.
+    write_model(&path, &read_model(&path).unwrap()).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), bytes());
 }
 
 #[test]
 fn a_model_without_a_search_has_no_trace_of_one() {
     for model in all_models() {
-        let bytes = tuned_model_to_bytes(&model, None).unwrap();
-        assert_eq!(bytes, model_to_bytes(&model).unwrap());
+        let bytes = model_to_bytes(&model).unwrap();
         assert!(!String::from_utf8_lossy(&bytes).contains("tuning"));
-        assert_eq!(tuned_model_from_bytes(Path::new(PATH), &bytes).unwrap().1, None);
+        assert_eq!(read(&bytes).unwrap().training.tuning, None);
     }
 }
 
@@ -73,6 +80,7 @@ fn the_record_is_plain_json() {
     assert_eq!(tuning["points"][2]["folds"], json!([0.5, null, 0.0]));
     assert!(tuning["points"][2]["mean"].is_null());
     assert_eq!(tuning["best"], 1);
+    assert_eq!(tuning["baseline"], json!({ "outcome": "tie", "value": 2.0 / 3.0 }));
 }
 
 /// The file with its search changed and the checksum put right.
@@ -127,6 +135,10 @@ fn searches_made_to_mislead() {
     refused(|tuning| tuning["points"][0]["seconds"] = json!(1), "seconds");
     refused(|tuning| tuning["seconds"] = json!(1), "seconds");
     refused(|tuning| tuning["stopped_after"] = json!(3), "stopped after 3 points");
+    refused(|tuning| tuning["baseline"]["value"] = json!("nan"), "constant answer gets NaN");
+    refused(|tuning| tuning["baseline"]["outcome"] = json!("draw"), "draw");
+    refused(|tuning| tuning["baseline"]["seconds"] = json!(1), "seconds");
+    assert!(read(&with(|tuning| tuning["baseline"] = Value::Null)).is_ok());
     // The model is not that of the best point.
     refused(|tuning| tuning["points"][1]["c"] = json!(0.25), "not what the model was trained with");
     refused(|tuning| tuning["points"][1]["loss"] = json!("hinge"), "not what the model was trained with");
@@ -145,7 +157,7 @@ fn what_cannot_be_read_back_is_not_written() {
     let refuse = |change: &dyn Fn(&mut Tuning), expected: &str| {
         let mut tuning = search();
         change(&mut tuning);
-        let error = tuned_model_to_bytes(&rbf_f64(), Some(&tuning)).unwrap_err();
+        let error = model_to_bytes(&tuned(tuning)).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
     };
     refuse(&|tuning| tuning.points[0].mean = Some(f64::NAN), "a value is NaN");
@@ -167,14 +179,14 @@ proptest! {
         let end = (start + cut).min(text.len());
         text.splice(start..end, word.chars());
         let bytes = parts.text("training", &text.into_iter().collect::<String>()).sealed();
-        let (result, peak) = peak_during(|| tuned_model_from_bytes(Path::new(PATH), &bytes));
+        let (result, peak) = peak_during(|| read(&bytes));
         prop_assert!(peak < 40 * bytes.len() + 16_384);
         match result {
-            Ok((model, tuning)) => {
-                let again = tuned_model_to_bytes(&model, tuning.as_ref()).unwrap();
-                let (same, same_tuning) = tuned_model_from_bytes(Path::new(PATH), &again).unwrap();
+            Ok(model) => {
+                let again = model_to_bytes(&model).unwrap();
+                let same = read(&again).unwrap();
                 assert_same(&model, &same);
-                prop_assert_eq!(tuning, same_tuning);
+                prop_assert_eq!(model.training.tuning, same.training.tuning);
             }
             Err(error) => prop_assert!(matches!(error, Error::ModelFile { .. }), "{error}"),
         }
