@@ -9,7 +9,6 @@ mod exit;
 mod interrupt;
 mod output;
 mod page;
-#[allow(dead_code, unused_imports, reason = "the line chart has no page yet")]
 mod picture;
 mod plan;
 mod progress;

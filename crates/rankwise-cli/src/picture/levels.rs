@@ -43,6 +43,10 @@ pub(crate) struct Panel {
     pub(crate) are_pairs_faint: bool,
     /// The curves.
     pub(crate) field: Option<Field>,
+    /// Levels count from score 0 and are so many thresholds apart, so that panels compare; without, as suits the values.
+    pub(crate) thresholds_apart: Option<f64>,
+    /// Curves at the same levels to compare with, dashed and without labels; its threshold does not count.
+    pub(crate) beneath: Option<Field>,
 }
 
 /// Panels side by side over the same two features.
@@ -102,6 +106,21 @@ impl Field {
     }
 }
 
+impl Panel {
+    fn spacing(&self, field: &Field) -> Spacing {
+        let step = self.thresholds_apart.map_or(f64::NAN, |times| times * field.threshold);
+        let finite = || field.values.iter().copied().filter(|value| value.is_finite());
+        let (low, high) = finite().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
+        let (first, last) = ((low / step).ceil(), (high / step).floor());
+        // Where these levels would be none or countless, others serve better.
+        if !(0.0..=100.0).contains(&(last - first)) {
+            return field.levels();
+        }
+        let values = (0..=(last - first) as usize).map(|k| (first + k as f64) * step).collect();
+        Spacing { values, thresholds: self.thresholds_apart, base: 0.0 }
+    }
+}
+
 impl Levels {
     /// Draws them.
     pub(crate) fn draw(&self) -> Picture {
@@ -142,7 +161,7 @@ impl Levels {
                 parts.push(format!("{} non-ties as arrows to the better item", panel.pairs.len() - n_ties));
             }
             if let Some(field) = &panel.field {
-                parts.push(format!("{} level curves", field.levels().values.len()));
+                parts.push(format!("{} level curves", panel.spacing(field).values.len()));
             }
             let heading = if panel.heading.is_empty() { "" } else { ": " };
             format!("{}{heading}{}.", panel.heading, parts.join(", "))
@@ -183,7 +202,15 @@ fn draw_panel(canvas: &mut Canvas, area: Area, panel: &Panel, x: &Scale, y: &Sca
     canvas.path(&format!("rw-tie{faint}"), &ties);
     canvas.path(&format!("rw-arrow{faint}"), &arrows);
     if let Some(field) = &panel.field {
-        draw_levels(canvas, area, field);
+        let spacing = panel.spacing(field);
+        if let Some(beneath) = &panel.beneath {
+            for &level in &spacing.values {
+                let mut path = Path::default();
+                curves(area, beneath, level).iter().for_each(|points| path.extend(Path::through(points)));
+                canvas.path("rw-guide", &path);
+            }
+        }
+        draw_levels(canvas, area, field, &spacing);
     }
 }
 
@@ -200,23 +227,26 @@ fn arrow_head(from: (f64, f64), to: (f64, f64)) -> Path {
     Path::through(&[to, (base.0 - half * uy, base.1 + half * ux), (base.0 + half * uy, base.1 - half * ux)]).closed()
 }
 
-fn draw_levels(canvas: &mut Canvas, area: Area, field: &Field) {
+/// The curves of a level, in pixels.
+fn curves(area: Area, field: &Field, level: f64) -> Vec<Vec<(f64, f64)>> {
     let n_rows = field.values.len().checked_div(field.n_columns).unwrap_or(0);
     if n_rows < 2 || field.n_columns < 2 {
-        return;
+        return Vec::new();
     }
     let pixel = |(column, row): (f64, f64)| {
         let (x, y) = (column / (field.n_columns - 1) as f64, row / (n_rows - 1) as f64);
         (area.left + x * area.width, area.bottom() - y * area.height)
     };
     let grid = Grid { n_columns: field.n_columns, values: &field.values };
-    let spacing = field.levels();
+    grid.curves(level).into_iter().map(|curve| curve.into_iter().map(pixel).collect()).collect()
+}
+
+fn draw_levels(canvas: &mut Canvas, area: Area, field: &Field, spacing: &Spacing) {
     let mut labels: Vec<(Area, String)> = Vec::new();
     for &level in &spacing.values {
         let mut path = Path::default();
         let mut longest: Vec<(f64, f64)> = Vec::new();
-        for curve in grid.curves(level) {
-            let points: Vec<_> = curve.into_iter().map(pixel).collect();
+        for points in curves(area, field, level) {
             let is_longer = length(&points) > length(&longest);
             path.extend(Path::through(&points));
             if is_longer {
@@ -289,6 +319,20 @@ mod tests {
         }
         assert!(field(vec![3.0; 9], 1.0).levels().values.is_empty());
         assert!(field(vec![f64::NAN, f64::INFINITY], 1.0).levels().values.is_empty());
+    }
+
+    #[test]
+    fn levels_that_compare_count_from_zero() {
+        let spacing = |thresholds_apart, threshold| {
+            let panel = Panel { thresholds_apart, ..Panel::default() };
+            panel.spacing(&field((-7..=10).map(f64::from).collect(), threshold))
+        };
+        assert_eq!(spacing(Some(3.0), 1.0).values, [-6.0, -3.0, 0.0, 3.0, 6.0, 9.0]);
+        assert_eq!(spacing(Some(3.0), 2.0).values, [-6.0, 0.0, 6.0]);
+        for (apart, threshold) in [(None, 1.0), (Some(3.0), 0.0), (Some(3.0), 1e-9), (Some(f64::NAN), 1.0)] {
+            let usual = field((-7..=10).map(f64::from).collect(), threshold).levels();
+            assert_eq!(spacing(apart, threshold), usual, "{apart:?}, {threshold}");
+        }
     }
 
     #[test]
