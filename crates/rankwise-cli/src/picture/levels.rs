@@ -43,10 +43,10 @@ pub(crate) struct Panel {
     pub(crate) are_pairs_faint: bool,
     /// The curves.
     pub(crate) field: Option<Field>,
-    /// Levels count from score 0 and are so many thresholds apart, so that panels compare; without, as suits the values.
-    pub(crate) thresholds_apart: Option<f64>,
-    /// Curves at the same levels to compare with, dashed and without labels; its threshold does not count.
-    pub(crate) beneath: Option<Field>,
+    /// The levels of these curves, which then have no labels; if empty, such as suit the values.
+    pub(crate) levels: Vec<f64>,
+    /// Dashed curves to compare with, and their levels.
+    pub(crate) beneath: Option<(Field, Vec<f64>)>,
 }
 
 /// Panels side by side over the same two features.
@@ -107,17 +107,8 @@ impl Field {
 }
 
 impl Panel {
-    fn spacing(&self, field: &Field) -> Spacing {
-        let step = self.thresholds_apart.map_or(f64::NAN, |times| times * field.threshold);
-        let finite = || field.values.iter().copied().filter(|value| value.is_finite());
-        let (low, high) = finite().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
-        let (first, last) = ((low / step).ceil(), (high / step).floor());
-        // Where these levels would be none or countless, others serve better.
-        if !(0.0..=100.0).contains(&(last - first)) {
-            return field.levels();
-        }
-        let values = (0..=(last - first) as usize).map(|k| (first + k as f64) * step).collect();
-        Spacing { values, thresholds: self.thresholds_apart, base: 0.0 }
+    fn n_levels(&self, field: &Field) -> usize {
+        if self.levels.is_empty() { field.levels().values.len() } else { self.levels.len() }
     }
 }
 
@@ -161,7 +152,7 @@ impl Levels {
                 parts.push(format!("{} non-ties as arrows to the better item", panel.pairs.len() - n_ties));
             }
             if let Some(field) = &panel.field {
-                parts.push(format!("{} level curves", panel.spacing(field).values.len()));
+                parts.push(format!("{} level curves", panel.n_levels(field)));
             }
             let heading = if panel.heading.is_empty() { "" } else { ": " };
             format!("{}{heading}{}.", panel.heading, parts.join(", "))
@@ -201,17 +192,22 @@ fn draw_panel(canvas: &mut Canvas, area: Area, panel: &Panel, x: &Scale, y: &Sca
     let faint = if panel.are_pairs_faint { " rw-faint" } else { "" };
     canvas.path(&format!("rw-tie{faint}"), &ties);
     canvas.path(&format!("rw-arrow{faint}"), &arrows);
-    if let Some(field) = &panel.field {
-        let spacing = panel.spacing(field);
-        if let Some(beneath) = &panel.beneath {
-            for &level in &spacing.values {
-                let mut path = Path::default();
-                curves(area, beneath, level).iter().for_each(|points| path.extend(Path::through(points)));
-                canvas.path("rw-guide", &path);
-            }
-        }
-        draw_levels(canvas, area, field, &spacing);
+    if let Some((field, levels)) = &panel.beneath {
+        levels.iter().for_each(|&level| draw_level(canvas, "rw-guide", &curves(area, field, level)));
     }
+    match &panel.field {
+        Some(field) if panel.levels.is_empty() => draw_levels(canvas, area, field),
+        Some(field) => {
+            panel.levels.iter().for_each(|&level| draw_level(canvas, "rw-level", &curves(area, field, level)));
+        }
+        None => {}
+    }
+}
+
+fn draw_level(canvas: &mut Canvas, class: &str, curves: &[Vec<(f64, f64)>]) {
+    let mut path = Path::default();
+    curves.iter().for_each(|points| path.extend(Path::through(points)));
+    canvas.path(class, &path);
 }
 
 /// A triangle whose point is `to`.
@@ -241,19 +237,14 @@ fn curves(area: Area, field: &Field, level: f64) -> Vec<Vec<(f64, f64)>> {
     grid.curves(level).into_iter().map(|curve| curve.into_iter().map(pixel).collect()).collect()
 }
 
-fn draw_levels(canvas: &mut Canvas, area: Area, field: &Field, spacing: &Spacing) {
+fn draw_levels(canvas: &mut Canvas, area: Area, field: &Field) {
+    let spacing = field.levels();
     let mut labels: Vec<(Area, String)> = Vec::new();
     for &level in &spacing.values {
-        let mut path = Path::default();
-        let mut longest: Vec<(f64, f64)> = Vec::new();
-        for points in curves(area, field, level) {
-            let is_longer = length(&points) > length(&longest);
-            path.extend(Path::through(&points));
-            if is_longer {
-                longest = points;
-            }
-        }
-        canvas.path("rw-level", &path);
+        let curves = curves(area, field, level);
+        draw_level(canvas, "rw-level", &curves);
+        let longest = curves.iter().rev().max_by(|a, b| length(a).total_cmp(&length(b)));
+        let longest = longest.map_or(&[][..], Vec::as_slice);
         let text = match spacing.thresholds {
             Some(times) => multiple_of_tau(((level - spacing.base) / (times * field.threshold)).round() * times),
             None => plain(level),
@@ -322,17 +313,21 @@ mod tests {
     }
 
     #[test]
-    fn levels_that_compare_count_from_zero() {
-        let spacing = |thresholds_apart, threshold| {
-            let panel = Panel { thresholds_apart, ..Panel::default() };
-            panel.spacing(&field((-7..=10).map(f64::from).collect(), threshold))
+    fn curves_to_compare_with_lie_beneath_and_have_no_labels() {
+        let ramp = || Field { n_columns: 3, values: (0..9).map(|k| f64::from(k % 3)).collect(), threshold: 1.0 };
+        let draw = |panel| {
+            let features = ["x".into(), "y".into()];
+            Levels { name: "l", title: "t".into(), features, extent: [(0.0, 2.0); 2], panels: vec![panel] }
+                .draw()
+                .inline()
         };
-        assert_eq!(spacing(Some(3.0), 1.0).values, [-6.0, -3.0, 0.0, 3.0, 6.0, 9.0]);
-        assert_eq!(spacing(Some(3.0), 2.0).values, [-6.0, 0.0, 6.0]);
-        for (apart, threshold) in [(None, 1.0), (Some(3.0), 0.0), (Some(3.0), 1e-9), (Some(f64::NAN), 1.0)] {
-            let usual = field((-7..=10).map(f64::from).collect(), threshold).levels();
-            assert_eq!(spacing(apart, threshold), usual, "{apart:?}, {threshold}");
-        }
+        let own = draw(Panel { field: Some(ramp()), ..Panel::default() });
+        assert!(own.contains('τ'), "{own}");
+        let (levels, beneath) = (vec![0.5, 1.5], Some((ramp(), vec![1.25])));
+        let both = draw(Panel { field: Some(ramp()), levels, beneath, ..Panel::default() });
+        assert_eq!((both.matches("rw-level").count(), both.matches("rw-guide").count()), (2, 1), "{both}");
+        assert!(both.find("rw-guide") < both.find("rw-level") && !both.contains('τ'), "{both}");
+        assert!(both.contains("2 level curves"), "{both}");
     }
 
     #[test]

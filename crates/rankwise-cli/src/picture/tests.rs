@@ -55,8 +55,8 @@ fn charts(numbers: &[f64]) -> Vec<Picture> {
         pairs: arrows.clone().collect(),
         are_pairs_faint: threshold > 0.0,
         field: (n > 0).then(|| field(threshold)),
-        thresholds_apart: (n % 2 == 0).then(|| number(3)),
-        beneath: (n > 1).then(|| field(0.0)),
+        levels: if n % 2 == 0 { numbers.to_vec() } else { Vec::new() },
+        beneath: (n > 1).then(|| (field(0.0), numbers.to_vec())),
     };
     vec![
         line(Axis::linear(HOSTILE_NAME), Axis::log(HOSTILE_NAME)),

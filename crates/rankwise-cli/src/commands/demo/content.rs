@@ -7,18 +7,18 @@ use rankwise::model::{Method, Model};
 
 use super::study::{CURVES_PAIRS, Point, Results, TABLE_NORM, norms};
 use super::trial::METHODS;
-use super::{Demo, Row, TITLE};
+use super::{Demo, Row, TITLE, three_digits};
 use crate::exit::Run;
 use crate::page::{Page, Table};
 use crate::picture::{Arrow, Axis, Field, Levels, LineChart, Panel, Picture, Reference, Series};
-use crate::text::{percent, rounded};
+use crate::text::percent;
 
 /// Points are drawn from this square.
 const EXTENT: (f64, f64) = (-3.0, 3.0);
 /// Points along a side of the grid that level curves are computed on.
 const GRID: usize = 81;
-/// Thresholds between two level curves.
-const APART: f64 = 4.0;
+/// Levels of the true function: diamonds at equal distances.
+const LEVELS: [f64; 5] = [1.0, 4.0, 9.0, 16.0, 25.0];
 
 /// The page.
 pub(super) fn page(demo: &Demo, results: &Results) -> Run<Page> {
@@ -40,15 +40,14 @@ pub(super) fn page(demo: &Demo, results: &Results) -> Run<Page> {
         demo.pairs
     ));
     page.note(&format!(
-        "{} The order of the paper, compare before rank2 before rank, is a matter of the hinge; that ties must not be \
-         dropped is not.",
-        demo.defaults_sentence()
+        "{} So that compare is ahead of rank2, too, is a matter of the hinge; that ties must not be dropped is not.",
+        demo.defaults_sentence().replace('\'', "’")
     ));
     page.details("Every method with rankwise’s defaults", &defaults_table(demo));
     level_curves(&mut page, results)?;
     errors(&mut page, demo);
     aucs(&mut page, demo);
-    page.section("On your own data");
+    page.section("What to type next");
     page.paragraph(&demo.next_heading());
     page.commands(&demo.next);
     page.paragraph(
@@ -96,35 +95,26 @@ fn defaults_table(demo: &Demo) -> Table {
 }
 
 fn cells(row: &Row) -> Vec<String> {
-    let short = |value: f64| format!("{value:.2e}").parse().map_or_else(|_| String::new(), rounded);
     let auc = format!("{:.3}", row.test_auc);
-    vec![row.method.name().into(), short(row.c), short(row.gamma), percent(row.test_error), auc]
+    vec![row.method.name().into(), three_digits(row.c), three_digits(row.gamma), percent(row.test_error), auc]
 }
 
 /// Figure 3: what each method has made of the same few pairs.
 fn level_curves(page: &mut Page, results: &Results) -> Run<()> {
     page.section("What each machine has learnt");
     page.paragraph(&format!(
-        "Items are points of the plane. The true score is (|x1| + |x2|)², so its level curves are diamonds: dashed in all \
-         four pictures. From {CURVES_PAIRS} pairs (the first picture: an arrow points to the better item, a plain line is a tie) \
-         each machine learns a score. Its level curves are blue; scores are in units of the threshold τ, the difference that \
-         does not matter, and curves of the same label belong together. Look how well blue follows the diamonds: ties tell \
-         which points lie on one curve."
+        "Items are points of the plane; the true score is (|x1| + |x2|)², so points of equal score lie on diamonds: dashed in \
+         all four pictures. From the {CURVES_PAIRS} pairs of the first picture (an arrow points to the better item, a plain line \
+         is a tie) each machine learns a score. Blue are its level curves, one for each diamond, at the middle score along it: \
+         where a machine has learnt the true order, blue lies on the dashes. Ties tell which points lie on one curve; without \
+         them the diamonds become circles."
     ));
     let truth = truth();
-    let few = results.study.curves_job(Method::Compare).draw.sets()?.train;
+    let pairs = results.study.curves_job(Method::Compare).draw.sets()?.train;
+    let beneath = || Some((truth.clone(), LEVELS.to_vec()));
     let mut figures = vec![(
-        draw(
-            "truth",
-            "pairs and true curves",
-            Panel {
-                pairs: arrows(&few),
-                field: Some(truth.clone()),
-                thresholds_apart: Some(APART),
-                ..Panel::default()
-            },
-        ),
-        format!("The {CURVES_PAIRS} pairs, half ties, and the true ranking function."),
+        draw("truth", "the pairs", Panel { pairs: arrows(&pairs), beneath: beneath(), ..Panel::default() }),
+        format!("The {CURVES_PAIRS} pairs, half of them ties, over the true ranking function."),
     )];
     for method in METHODS {
         let found = results.of(&results.study.curves_job(method))?;
@@ -133,12 +123,10 @@ fn level_curves(page: &mut Page, results: &Results) -> Run<()> {
             Method::Rank2 => ("rank2", "has seen each tie as two opposite pairs"),
             _ => ("compare", "has seen ties as ties"),
         };
-        let panel = Panel {
-            field: Some(learnt(&found.model, &truth)?),
-            thresholds_apart: Some(APART),
-            beneath: Some(truth.clone()),
-            ..Panel::default()
-        };
+        let field = learnt(&found.model)?;
+        let levels = LEVELS.iter().filter_map(|&level| middle_score(&found.model, level).transpose());
+        let panel =
+            Panel { levels: levels.collect::<Run<_>>()?, field: Some(field), beneath: beneath(), ..Panel::default() };
         let caption = format!("{name} {says}: test error {}.", percent(found.test.error));
         figures.push((draw(name, name, panel), caption));
     }
@@ -184,22 +172,26 @@ fn truth() -> Field {
     Field { n_columns: GRID, values: grid_points().map(|point| TABLE_NORM.rank(point)).collect(), threshold: 1.0 }
 }
 
-/// A learnt score in units of its threshold. Scores have no zero: it is put where half of the differences from the truth are
-/// above it.
-fn learnt(model: &Model, truth: &Field) -> Run<Field> {
-    let features = Features::dense(2, grid_points().flatten().collect(), Precision::F64)?;
-    let names = model.scorer.feature_names.clone();
-    let mut values = model.scorer.scores(&Items::new(features, names, None)?)?;
-    let unit = model.threshold;
-    if unit > 0.0 {
-        values.iter_mut().for_each(|value| *value /= unit);
-    }
-    let mut differences: Vec<f64> = values.iter().zip(&truth.values).map(|(value, truth)| value - truth).collect();
-    differences.sort_by(f64::total_cmp);
-    let shift = differences[differences.len() / 2];
-    values.iter_mut().for_each(|value| *value -= shift);
-    // Without a tie region there is no unit, and levels are round numbers.
-    Ok(Field { n_columns: GRID, values, threshold: if unit > 0.0 { 1.0 } else { 0.0 } })
+fn learnt(model: &Model) -> Run<Field> {
+    Ok(Field { n_columns: GRID, values: scores(model, grid_points())?, threshold: model.threshold })
+}
+
+fn scores(model: &Model, points: impl Iterator<Item = [f64; 2]>) -> Run<Vec<f64>> {
+    let features = Features::dense(2, points.flatten().collect(), Precision::F64)?;
+    Ok(model.scorer.scores(&Items::new(features, model.scorer.feature_names.clone(), None)?)?)
+}
+
+/// The middle one of a model's scores along a diamond, as far as it lies in the square.
+fn middle_score(model: &Model, level: f64) -> Run<Option<f64>> {
+    let radius = level.sqrt();
+    let along = |k: usize| {
+        let x = radius * (2.0 * k as f64 / GRID as f64 - 1.0);
+        [[x, radius - x.abs()], [x, x.abs() - radius]]
+    };
+    let is_inside = |point: &[f64; 2]| point.iter().all(|x| (EXTENT.0..=EXTENT.1).contains(x));
+    let mut scores = scores(model, (0..GRID).flat_map(along).filter(is_inside))?;
+    scores.sort_by(f64::total_cmp);
+    Ok(scores.get(scores.len() / 2).copied())
 }
 
 /// Figure 4.
@@ -219,7 +211,8 @@ fn errors(page: &mut Page, demo: &Demo) {
             name,
             description: described(&demo.figure4, norm, |point| format!("{} pairs", point.n), percent),
             title,
-            x: Axis::log("training pairs"),
+            x: Axis::log("training pairs")
+                .ticked(points(&demo.figure4, norm, "true").map(|point| point.n as f64).collect()),
             y: Axis::linear("test error, %").with(&[0.0]),
             series: series(&demo.figure4, norm, |point| point.n as f64, 100.0, &LINES),
             reference: truth.map(|y| Reference { label: "true function".into(), y: 100.0 * y }),
@@ -270,7 +263,8 @@ fn aucs(page: &mut Page, demo: &Demo) {
             name,
             title: format!("Test AUC against the share of ties, {}", formula(norm)),
             description: described(&demo.figure5, norm, |point| format!("{:.0} % ties", 100.0 * point.ties), short),
-            x: Axis::linear("ties, %"),
+            x: Axis::linear("ties, %")
+                .ticked(points(&demo.figure5, norm, "true").map(|point| 100.0 * point.ties).collect()),
             y: Axis::linear("test AUC"),
             series: series(&demo.figure5, norm, |point| 100.0 * point.ties, 1.0, &LINES_AND_TRUTH),
             reference: None,
