@@ -31,8 +31,8 @@ th:first-child,td:first-child,.words th,.words td{text-align:left}\
 .matrix td small{display:block;color:inherit}.matrix .hit{outline:2px solid var(--soft);outline-offset:-3px}\
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,30rem),1fr));gap:1rem 2rem;align-items:start}\
 .row{grid-template-columns:repeat(auto-fit,minmax(min(100%,14rem),1fr));gap:.5rem 1rem}.row figure{margin:.4rem 0}\
-@media (min-width:45rem){.row .rw-picture{font-size:17px}}\
-pre{background:var(--panel);padding:.6rem .8rem;font:.875rem/1.6 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}\
+@media (min-width:45rem){.row .rw-picture{font-size:16px}}\
+pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--panel);padding:.6rem .8rem;font:.875rem/1.6 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}\
 figure{margin:.8rem 0;min-width:0;break-inside:avoid}\
 figure svg{display:block;max-width:100%;height:auto}\
 figcaption{color:var(--soft);font-size:.925rem;max-width:46rem;margin-top:.4rem}\

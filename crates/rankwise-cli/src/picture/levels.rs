@@ -139,7 +139,7 @@ impl Levels {
             canvas.label("rw-soft", place, Anchor::Middle, &shown, &self.features[0]);
         }
         let shown = shortened(&self.features[1], SIDE);
-        canvas.upward_text("rw-soft", (LETTER - 1.0, top + SIDE / 2.0), &shown);
+        canvas.upward_text("rw-soft", (LETTER + 2.0, top + SIDE / 2.0), &shown);
         Picture::new(self.name, self.title.clone(), self.description(), (width, height), canvas)
     }
 

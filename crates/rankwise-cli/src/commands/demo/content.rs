@@ -25,8 +25,8 @@ pub(super) fn page(demo: &Demo, results: &Results) -> Run<Page> {
     let mut page = Page::new(&format!("{TITLE}: ties are data"));
     page.lead(&format!(
         "{} pairs were judged: left better, right better, or no difference; half are ties. The ranking SVM, which drops the \
-         ties, errs on {} of {} new pairs. The comparison machine, which learns from them, errs on {}. Nobody can do better \
-         than the function the pairs were drawn from: {}.",
+         ties, errs on {} of {} new pairs. The comparison machine, which learns from them, errs on {}. The line to \
+         reach is the function the pairs were drawn from: {}.",
         demo.pairs,
         percent(demo.error(Method::Rank)),
         demo.test_pairs,
@@ -66,11 +66,11 @@ fn methods_table(demo: &Demo) -> Table {
             _ => "no difference",
         };
         let mut cells = cells(row);
-        cells.insert(1, makes.into());
+        cells.insert(3, makes.into());
         cells
     };
     let beside = |name: &str, error: f64, auc: String| {
-        vec![name.into(), String::new(), String::new(), String::new(), percent(error), auc]
+        vec![name.into(), percent(error), auc, String::new(), String::new(), String::new()]
     };
     let auc = format!("{:.3}", demo.true_ranking_auc);
     let others = [
@@ -79,7 +79,7 @@ fn methods_table(demo: &Demo) -> Table {
     ];
     Table {
         caption: format!("Three machines on the same {} pairs, judged by {} others", demo.pairs, demo.test_pairs),
-        header: ["method", "a tie is", "C", "γ", "test error", "test AUC"].map(String::from).to_vec(),
+        header: ["method", "test error", "test AUC", "a tie is", "C", "γ"].map(String::from).to_vec(),
         rows: demo.methods.iter().map(row).chain(others).collect(),
         is_words: false,
     }
@@ -88,7 +88,7 @@ fn methods_table(demo: &Demo) -> Table {
 fn defaults_table(demo: &Demo) -> Table {
     Table {
         caption: "Squared hinge, threshold re-fitted; the same pairs".into(),
-        header: ["method", "C", "γ", "test error", "test AUC"].map(String::from).to_vec(),
+        header: ["method", "test error", "test AUC", "C", "γ"].map(String::from).to_vec(),
         rows: demo.defaults.iter().map(cells).collect(),
         is_words: false,
     }
@@ -96,7 +96,7 @@ fn defaults_table(demo: &Demo) -> Table {
 
 fn cells(row: &Row) -> Vec<String> {
     let auc = format!("{:.3}", row.test_auc);
-    vec![row.method.name().into(), three_digits(row.c), three_digits(row.gamma), percent(row.test_error), auc]
+    vec![row.method.name().into(), percent(row.test_error), auc, three_digits(row.c), three_digits(row.gamma)]
 }
 
 /// Figure 3: what each method has made of the same few pairs.
@@ -107,7 +107,7 @@ fn level_curves(page: &mut Page, results: &Results) -> Run<()> {
          all four pictures. From the {CURVES_PAIRS} pairs of the first picture (an arrow points to the better item, a plain line \
          is a tie) each machine learns a score. Blue are its level curves, one for each diamond, at the middle score along it: \
          where a machine has learnt the true order, blue lies on the dashes. Ties tell which points lie on one curve; without \
-         them the diamonds become circles."
+         them the diamonds blur into circles."
     ));
     let truth = truth();
     let pairs = results.study.curves_job(Method::Compare).draw.sets()?.train;
@@ -200,7 +200,9 @@ fn errors(page: &mut Page, demo: &Demo) {
     page.paragraph(&format!(
         "Error on {} new pairs against the number of training pairs, half of them ties. Lines are means over {} draws of the \
          pairs, bands one standard deviation to either side; the dashed line is the error of the function the pairs were \
-         drawn from. The lower line needs fewer judgments for the same error.",
+         drawn from, where a difference up to 1 is a tie. (A machine may get a little below it: half of the pairs are made to \
+         be ties, many more than chance would give, so that a slightly wider threshold is better.) The lower a line, the \
+         fewer judgments are needed for the same error.",
         demo.test_pairs, demo.trials
     ));
     let names = ["errors-l1", "errors-l2", "errors-linf"];
@@ -251,10 +253,10 @@ fn aucs(page: &mut Page, demo: &Demo) {
     let constant = demo.auc_orders.first().map_or(f64::NAN, |order| order.constant);
     page.paragraph(&format!(
         "Area under the ROC curve (larger is better) against the share of ties among {} training pairs; C and γ are chosen by \
-         the AUC on validation pairs. Few ties: nothing is lost by dropping them. Many ties: who drops them has little left to \
-         learn from. The dashed line is the function the pairs were drawn from; always the same answer gets about {constant:.2}, \
-         far below what is drawn.",
-        demo.pairs
+         the AUC on validation pairs. Lines are means over {} draws. The more ties, the more is lost by dropping them. \
+         The function the pairs were drawn from is the line to reach; always the same answer gets about {constant:.2}, far below \
+         what is drawn.",
+        demo.pairs, demo.trials
     ));
     let names = ["auc-l1", "auc-l2", "auc-linf"];
     let chart = |(norm, name): (&'static str, &'static str)| {

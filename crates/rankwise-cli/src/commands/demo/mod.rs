@@ -225,7 +225,7 @@ impl Demo {
         format!(
             "{} judged pairs, half of them ties, to learn from; as many to choose C and γ; {} to test.\n\n{}\n\
              What to see: rank drops the ties, rank2 takes each as two opposite pairs, compare as a difference that does \
-             not matter.\nThe true ranking function errs by the noise alone: that is the line to reach.\n\
+             not matter.\nThe true ranking function, with ties up to a difference of 1, is the line to reach.\n\
              These are the settings of the SVMcompare paper (hinge, the machine's own threshold).\n{}\n{}\n\
              Page with pictures: {}\n\n{}\n{next}",
             self.pairs,
