@@ -59,7 +59,7 @@ pub(crate) struct DemoArgs {
     #[arg(long)]
     pub(crate) full: bool,
     /// How many draws of the pairs the figures are means of [default: 4, with --full 8]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) seeds: Option<u32>,
 }
 

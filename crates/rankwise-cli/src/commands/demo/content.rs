@@ -8,7 +8,7 @@ use rankwise::model::{Method, Model};
 use super::study::{CURVES_PAIRS, Point, Results, TABLE_NORM, norms};
 use super::trial::METHODS;
 use super::{Demo, Row, TITLE, three_digits};
-use crate::exit::Run;
+use crate::exit::{Failure, Run};
 use crate::page::{Page, Table};
 use crate::picture::{Arrow, Axis, Field, Levels, LineChart, Panel, Picture, Reference, Series};
 use crate::text::percent;
@@ -123,15 +123,23 @@ fn level_curves(page: &mut Page, results: &Results) -> Run<()> {
             Method::Rank2 => ("rank2", "has seen each tie as two opposite pairs"),
             _ => ("compare", "has seen ties as ties"),
         };
-        let field = learnt(&found.model)?;
-        let levels = LEVELS.iter().filter_map(|&level| middle_score(&found.model, level).transpose());
-        let panel =
-            Panel { levels: levels.collect::<Run<_>>()?, field: Some(field), beneath: beneath(), ..Panel::default() };
+        let model = found.model.as_ref().ok_or_else(|| Failure::Fault("a model of the demo is missing".into()))?;
+        let levels = LEVELS.iter().filter_map(|&level| middle_score(model, level).transpose());
+        let panel = Panel {
+            levels: levels.collect::<Run<_>>()?,
+            field: Some(learnt(model)?),
+            beneath: beneath(),
+            ..Panel::default()
+        };
         let caption = format!("{name} {says}: test error {}.", percent(found.test.error));
         figures.push((draw(name, name, panel), caption));
     }
-    page.row(&figures.iter().map(|(picture, caption)| (picture, caption.clone())).collect::<Vec<_>>());
+    page.row(&borrowed(&figures));
     Ok(())
+}
+
+fn borrowed(figures: &[(Picture, String)]) -> Vec<(&Picture, String)> {
+    figures.iter().map(|(picture, caption)| (picture, caption.clone())).collect()
 }
 
 fn draw(name: &'static str, heading: &str, panel: Panel) -> Picture {
@@ -223,7 +231,7 @@ fn errors(page: &mut Page, demo: &Demo) {
         (picture, format!("True score {}.", formula(norm)))
     };
     let figures: Vec<_> = norms(&demo.figure4).into_iter().zip(names).map(chart).collect();
-    page.figures(&figures.iter().map(|(picture, caption)| (picture, caption.clone())).collect::<Vec<_>>());
+    page.figures(&borrowed(&figures));
     if demo.orders.len() > 1 {
         let row = |order: &super::Order| {
             let [rank, rank2, compare, truth] = [order.rank, order.rank2, order.compare, order.truth].map(percent);
@@ -275,7 +283,7 @@ fn aucs(page: &mut Page, demo: &Demo) {
         (picture, format!("True score {}.", formula(norm)))
     };
     let figures: Vec<_> = norms(&demo.figure5).into_iter().zip(names).map(chart).collect();
-    page.figures(&figures.iter().map(|(picture, caption)| (picture, caption.clone())).collect::<Vec<_>>());
+    page.figures(&borrowed(&figures));
     let row = |order: &super::AucOrder| {
         let aucs = [order.rank, order.rank2, order.compare, order.truth, order.constant];
         let mut row = vec![formula(order.norm).to_string()];

@@ -286,8 +286,8 @@ fn row(results: &Results, method: Method, settings: Settings) -> Run<Row> {
         validation_error: found.validation,
         test_error: found.test.error,
         test_auc: found.test.auc,
-        threshold: found.model.threshold,
-        support_pairs: found.model.training.support_pairs,
+        threshold: found.threshold,
+        support_pairs: found.support_pairs,
     })
 }
 

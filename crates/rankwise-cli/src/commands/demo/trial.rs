@@ -6,6 +6,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rankwise::Loss;
 use rankwise::data::Comparisons;
 use rankwise::data::simulate::{Norm, Simulation};
 use rankwise::estimator::PairEstimator;
@@ -13,7 +14,6 @@ use rankwise::kernel::{Gamma, Kernel};
 use rankwise::metrics::{Judged, PairMetric};
 use rankwise::model::{Method, Model, ThresholdRule};
 use rankwise::selection::{Grid, Split, TuneProgress, TuneWatch, Tuner, log_spaced};
-use rankwise::{Error, Loss};
 
 use crate::exit::{Failure, Run};
 use crate::interrupt::{self, Shield};
@@ -108,7 +108,10 @@ pub(super) struct Found {
     pub(super) test: Measured,
     /// What there is to compare with on the same test pairs.
     pub(super) beside: Beside,
-    pub(super) model: Model,
+    pub(super) threshold: f64,
+    pub(super) support_pairs: usize,
+    /// Of the first draw, which is looked at more closely.
+    pub(super) model: Option<Model>,
     pub(super) warnings: Vec<String>,
 }
 
@@ -154,9 +157,17 @@ impl Job {
         let validation = best.mean.ok_or_else(|| Failure::Fault("the best point was not measured".into()))?;
         let model = tuned.fit.model;
         let test = Measured::on(&sets.test, &model.margins(&sets.test.set)?, model.threshold)?;
-        let beside = Beside::on(&sets.test, self.draw.norm)?;
-        let warnings = tuned.tuning.warnings;
-        Ok(Found { c: best.c, gamma, validation, test, beside, model, warnings })
+        Ok(Found {
+            c: best.c,
+            gamma,
+            validation,
+            test,
+            beside: Beside::on(&sets.test, self.draw.norm)?,
+            threshold: model.threshold,
+            support_pairs: model.training.support_pairs,
+            model: (self.draw.trial == 0).then_some(model),
+            warnings: tuned.tuning.warnings,
+        })
     }
 }
 
@@ -221,7 +232,7 @@ pub(super) fn run_all(jobs: &[Job], n_grid: usize, shows_progress: bool) -> Run<
     let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     done.sort_by_key(|(at, _)| *at);
     let found: Vec<Found> = done.into_iter().map(|(_, found)| found).collect::<Run<_>>()?;
-    if found.len() == jobs.len() { Ok(found) } else { Err(Failure::Library(Error::Interrupted)) }
+    if found.len() == jobs.len() { Ok(found) } else { Err(Failure::Fault("a trial of the demo did not end".into())) }
 }
 
 /// Counts the models of all jobs.
