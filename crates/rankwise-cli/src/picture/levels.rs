@@ -322,11 +322,11 @@ mod tests {
                 .inline()
         };
         let own = draw(Panel { field: Some(ramp()), ..Panel::default() });
-        assert!(own.contains('τ'), "{own}");
+        assert!(own.contains("rw-halo"), "{own}");
         let (levels, beneath) = (vec![0.5, 1.5], Some((ramp(), vec![1.25])));
         let both = draw(Panel { field: Some(ramp()), levels, beneath, ..Panel::default() });
         assert_eq!((both.matches("rw-level").count(), both.matches("rw-guide").count()), (2, 1), "{both}");
-        assert!(both.find("rw-guide") < both.find("rw-level") && !both.contains('τ'), "{both}");
+        assert!(both.find("rw-guide") < both.find("rw-level") && !both.contains("rw-halo"), "{both}");
         assert!(both.contains("2 level curves"), "{both}");
     }
 
