@@ -235,7 +235,7 @@ fn errors(page: &mut Page, demo: &Demo) {
     if demo.orders.len() > 1 {
         let row = |order: &super::Order| {
             let [rank, rank2, compare, truth] = [order.rank, order.rank2, order.compare, order.truth].map(percent);
-            vec![formula(order.norm).into(), rank, rank2, compare, truth, yes(order.holds)]
+            vec![formula(order.norm).into(), rank, rank2, compare, truth, order.verdict()]
         };
         page.table(&Table {
             caption: "Mean test error over all numbers of pairs".into(),

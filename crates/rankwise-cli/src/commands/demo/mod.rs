@@ -246,7 +246,7 @@ impl Demo {
         let yes = |holds| if holds { "yes" } else { "no" }.to_string();
         let errors = self.orders.iter().map(|o| {
             let [rank, rank2, compare, truth] = [o.rank, o.rank2, o.compare, o.truth].map(percent);
-            vec![o.norm.into(), rank, rank2, compare, truth, yes(o.holds)]
+            vec![o.norm.into(), rank, rank2, compare, truth, o.verdict()]
         });
         let aucs = self.auc_orders.iter().map(|o| {
             let [rank, rank2, compare, truth] = [o.rank, o.rank2, o.compare, o.truth].map(|auc| format!("{auc:.4}"));
@@ -335,6 +335,32 @@ fn quoted(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_full_demo_tells_every_norm_and_every_share_of_ties() {
+        let results = study::tests::tiny().run(false).unwrap();
+        let demo = Demo::new(&results, &Files::new(None)).unwrap();
+        let text = demo.text();
+        for words in ["l1", "linf", "compare < rank2 < rank", "of 2 sizes", "compare best", "Mean test AUC", "2 draws"]
+        {
+            assert!(text.contains(words), "no {words:?} in {text}");
+        }
+        let html = content::page(&demo, &results).unwrap().html();
+        assert_eq!(html.matches("<svg").count(), 4 + 2 + 2);
+        for words in ["With more ties", "‖x‖₁²", "‖x‖∞²", "compare is best", "constant answer"] {
+            assert!(html.contains(words), "no {words:?}");
+        }
+        let notes = html.matches("does not hold everywhere").count();
+        assert_eq!(notes, usize::from(demo.orders.iter().any(|order| !order.holds)));
+        let json = serde_json::to_value(&demo).unwrap();
+        for key in ["figure4", "figure5"] {
+            let point = &json[key][0];
+            for name in ["norm", "n", "ties", "method", "mean", "low", "high"] {
+                assert!(!point[name].is_null(), "{key}: no {name} in {point}");
+            }
+        }
+        assert_eq!(json["auc_orders"].as_array().unwrap().len(), 2);
+    }
 
     #[test]
     fn paths_are_quoted_for_a_shell() {

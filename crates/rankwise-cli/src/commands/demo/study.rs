@@ -64,6 +64,17 @@ pub(super) struct Order {
     pub(super) truth: f64,
     /// compare < rank2 < rank.
     pub(super) holds: bool,
+    /// Numbers of pairs where it holds, and where it does not.
+    pub(super) holds_at: Vec<usize>,
+    pub(super) fails_at: Vec<usize>,
+}
+
+impl Order {
+    /// Whether it holds, in words.
+    pub(super) fn verdict(&self) -> String {
+        let yes = if self.holds { "yes" } else { "no" };
+        format!("{yes}, at {} of {} sizes", self.holds_at.len(), self.holds_at.len() + self.fails_at.len())
+    }
 }
 
 /// Which method has the largest AUC, by the means of Figure 5 over all shares.
@@ -278,7 +289,15 @@ pub(super) fn orders(figure4: &[Point]) -> Vec<Order> {
     let order = |norm| {
         let of = |method| level(figure4, norm, method);
         let (compare, rank2, rank) = (of("compare"), of("rank2"), of("rank"));
-        Order { norm, compare, rank2, rank, truth: of("true"), holds: compare < rank2 && rank2 < rank }
+        let at = |n: usize, method: &str| {
+            let is_it = |point: &&Point| point.norm == norm && point.n == n && point.method == method;
+            figure4.iter().find(is_it).map_or(f64::NAN, |point| point.mean)
+        };
+        let sizes = figure4.iter().filter(|point| point.norm == norm && point.method == "compare").map(|point| point.n);
+        let (holds_at, fails_at) =
+            sizes.partition(|&n| at(n, "compare") < at(n, "rank2") && at(n, "rank2") < at(n, "rank"));
+        let holds = compare < rank2 && rank2 < rank;
+        Order { norm, compare, rank2, rank, truth: of("true"), holds, holds_at, fails_at }
     };
     norms(figure4).into_iter().map(order).collect()
 }
@@ -295,10 +314,11 @@ pub(super) fn auc_orders(figure5: &[Point]) -> Vec<AucOrder> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn tiny() -> Study {
+    /// A full study in miniature.
+    pub(in crate::commands::demo) fn tiny() -> Study {
         Study {
             seed: 7,
             n_trials: 2,
@@ -351,6 +371,8 @@ mod tests {
         for (errors, holds) in [((0.1, 0.2, 0.3), true), ((0.2, 0.1, 0.3), false), ((0.1, 0.3, 0.2), false)] {
             let figure = figure(errors.0, errors.1, errors.2);
             assert_eq!(orders(&figure)[0].holds, holds, "{errors:?}");
+            let verdict = if holds { "yes, at 1 of 1 sizes" } else { "no, at 0 of 1 sizes" };
+            assert_eq!(orders(&figure)[0].verdict(), verdict, "{errors:?}");
             assert!(!auc_orders(&figure)[0].holds, "{errors:?}");
         }
         assert!(!orders(&figure(0.1, 0.1, 0.2))[0].holds, "equal is not less");
