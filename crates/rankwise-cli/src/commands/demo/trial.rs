@@ -132,6 +132,12 @@ pub(super) struct Beside {
 }
 
 impl Job {
+    /// About how long a model takes, compared with others.
+    fn effort(&self) -> u64 {
+        let n = self.draw.n_pairs as u64;
+        n * n * if self.method == Method::Compare { 4 } else { 1 }
+    }
+
     /// Chooses, trains and measures. One thread: there are many jobs.
     fn run(&self, n_grid: usize, watch: &dyn TuneWatch) -> Run<Found> {
         let sets = self.draw.sets()?;
@@ -199,11 +205,12 @@ fn defined(value: Option<f64>) -> Run<f64> {
 /// Runs all jobs, as many at a time as there are threads; results are in the order of the jobs. Ctrl-C ends it.
 pub(super) fn run_all(jobs: &[Job], n_grid: usize, shows_progress: bool) -> Run<Vec<Found>> {
     let shield = Shield::up();
-    let watch = Counter { bar: CountingBar::new(shows_progress, jobs.len() * n_grid * n_grid), done: 0.into() };
+    let n_points = n_grid * n_grid;
+    let effort = jobs.iter().map(Job::effort).sum::<u64>() * n_points as u64;
+    let bar = CountingBar::new(shows_progress, jobs.len() * n_points, effort);
     // The dear ones first, so that all threads end together.
     let mut order: Vec<usize> = (0..jobs.len()).collect();
-    let cost = |job: &Job| (job.draw.n_pairs, job.settings == Settings::Defaults, job.method == Method::Compare);
-    order.sort_by_key(|&at| std::cmp::Reverse(cost(&jobs[at])));
+    order.sort_by_key(|&at| std::cmp::Reverse(jobs[at].effort()));
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, Run<Found>)>> = Mutex::default();
     let work = || {
@@ -211,7 +218,7 @@ pub(super) fn run_all(jobs: &[Job], n_grid: usize, shows_progress: bool) -> Run<
             if interrupt::is_requested() {
                 break;
             }
-            let found = jobs[at].run(n_grid, &watch);
+            let found = jobs[at].run(n_grid, &Counter { bar: &bar, effort: jobs[at].effort() });
             let has_failed = found.is_err();
             if let Ok(mut done) = done.lock() {
                 done.push((at, found));
@@ -227,7 +234,7 @@ pub(super) fn run_all(jobs: &[Job], n_grid: usize, shows_progress: bool) -> Run<
         others.for_each(|_| drop(std::thread::Builder::new().spawn_scoped(scope, work)));
         work();
     });
-    drop((watch, shield));
+    drop((bar, shield));
     interrupt::check()?;
     let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     done.sort_by_key(|(at, _)| *at);
@@ -235,15 +242,15 @@ pub(super) fn run_all(jobs: &[Job], n_grid: usize, shows_progress: bool) -> Run<
     if found.len() == jobs.len() { Ok(found) } else { Err(Failure::Fault("a trial of the demo did not end".into())) }
 }
 
-/// Counts the models of all jobs.
-struct Counter {
-    bar: CountingBar,
-    done: AtomicUsize,
+/// Counts the models of a job.
+struct Counter<'a> {
+    bar: &'a CountingBar,
+    effort: u64,
 }
 
-impl TuneWatch for Counter {
+impl TuneWatch for Counter<'_> {
     fn on_point(&self, _: TuneProgress) {
-        self.bar.set(self.done.fetch_add(1, Ordering::SeqCst) + 1);
+        self.bar.count(self.effort);
     }
 
     fn keep_going(&self) -> bool {
