@@ -30,6 +30,9 @@ th:first-child,td:first-child,.words th,.words td{text-align:left}\
 .matrix td{min-width:5.5rem;background:color-mix(in srgb,var(--accent) calc(var(--share,0)*50%),transparent)}\
 .matrix td small{display:block;color:inherit}.matrix .hit{outline:2px solid var(--soft);outline-offset:-3px}\
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,30rem),1fr));gap:1rem 2rem;align-items:start}\
+.row{grid-template-columns:repeat(auto-fit,minmax(min(100%,14rem),1fr));gap:.5rem 1rem}.row figure{margin:.4rem 0}\
+@media (min-width:45rem){.row .rw-picture{font-size:16px}}\
+pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--panel);padding:.6rem .8rem;font:.875rem/1.6 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}\
 figure{margin:.8rem 0;min-width:0;break-inside:avoid}\
 figure svg{display:block;max-width:100%;height:auto}\
 figcaption{color:var(--soft);font-size:.925rem;max-width:46rem;margin-top:.4rem}\
@@ -132,9 +135,25 @@ impl Page {
         self.scrolling("matrix", &inner, caption);
     }
 
+    /// Lines to type.
+    pub(crate) fn commands(&mut self, lines: &[String]) {
+        let lines: String = lines.iter().map(|line| format!("{}\n", escape(line))).collect();
+        self.body +=
+            &format!("<pre class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"commands\">{lines}</pre>\n");
+    }
+
     /// Pictures with their captions, side by side where there is room.
     pub(crate) fn figures(&mut self, figures: &[(&Picture, String)]) {
-        self.body += "<div class=\"figures\">\n";
+        self.figures_in("figures", figures);
+    }
+
+    /// Small pictures that belong together: four in a row where there is room.
+    pub(crate) fn row(&mut self, figures: &[(&Picture, String)]) {
+        self.figures_in("figures row", figures);
+    }
+
+    fn figures_in(&mut self, class: &str, figures: &[(&Picture, String)]) {
+        self.body += &format!("<div class=\"{class}\">\n");
         for (picture, caption) in figures {
             let caption = prose(caption);
             self.body += &format!("<figure>\n{}<figcaption>{caption}</figcaption>\n</figure>\n", picture.inline());

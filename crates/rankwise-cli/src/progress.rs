@@ -81,25 +81,32 @@ impl Watch for TrainingBar {
     }
 }
 
-/// Counts models while many are trained, and stops them on Ctrl-C.
+/// Counts models while many of known effort are trained, and says how long it may still take.
 #[derive(Debug)]
-pub(crate) struct CountingBar(LateBar);
-
-impl CountingBar {
-    /// A bar of `length` models.
-    pub(crate) fn new(is_wanted: bool, length: usize) -> Self {
-        CountingBar(LateBar::new(is_wanted, length as u64))
-    }
-
-    /// `done` of them are trained.
-    pub(crate) fn set(&self, done: usize) {
-        self.0.show(done as u64, || format!("{done} of {} models", self.0.length));
-    }
+pub(crate) struct CountingBar {
+    bar: LateBar,
+    n_models: usize,
+    n_done: AtomicUsize,
+    effort_done: AtomicU64,
 }
 
-impl Watch for CountingBar {
-    fn on_progress(&self, _: Progress) -> bool {
-        !interrupt::is_requested()
+impl CountingBar {
+    /// A bar of so many models, which take this effort together.
+    pub(crate) fn new(is_wanted: bool, n_models: usize, effort: u64) -> Self {
+        CountingBar { bar: LateBar::new(is_wanted, effort), n_models, n_done: 0.into(), effort_done: 0.into() }
+    }
+
+    /// One more is trained, which took this effort.
+    pub(crate) fn count(&self, effort: u64) {
+        let n_done = self.n_done.fetch_add(1, Ordering::SeqCst) + 1;
+        let done = self.effort_done.fetch_add(effort, Ordering::SeqCst) + effort;
+        self.bar.show(done, || {
+            let share = done as f64 / self.bar.length as f64;
+            let left = self.bar.started.elapsed().as_secs_f64() * (1.0 - share) / share;
+            // Nothing is said before a twentieth is done.
+            let left = if share < 0.05 { String::new() } else { format!(", about {} left", duration(left)) };
+            format!("{n_done} of {} models{left}", self.n_models)
+        });
     }
 }
 

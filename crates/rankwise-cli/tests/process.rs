@@ -46,7 +46,7 @@ fn a_closed_pipe_ends_the_program_quietly() {
 
 /// Starts the program, waits until it says `word`, sends Ctrl-C, and waits for the end.
 #[cfg(unix)]
-fn interrupt(mut child: Child, word: &str) -> (Option<i32>, String, Duration) {
+pub(crate) fn interrupt(mut child: Child, word: &str) -> (Option<i32>, String, Duration) {
     let mut reader: BufReader<ChildStderr> = BufReader::new(child.stderr.take().unwrap());
     let mut said = String::new();
     while !said.contains(word) {

@@ -1,6 +1,6 @@
 //! The frame of a chart: axes with ticks and titles around an area to draw in, and a legend above it.
 
-use super::scale::{Scale, Tick};
+use super::scale::{Scale, Tick, plain};
 use super::svg::{Anchor, Area, Canvas, LETTER, Path, shortened, text_width};
 
 /// What an axis shows.
@@ -12,6 +12,8 @@ pub(crate) struct Axis {
     pub(crate) is_log: bool,
     /// Numbers that must be on it, beside the data.
     pub(crate) including: Vec<f64>,
+    /// Ticks stand at these numbers alone; if empty, at round ones.
+    pub(crate) ticks: Vec<f64>,
 }
 
 impl Axis {
@@ -22,12 +24,18 @@ impl Axis {
 
     /// A logarithmic axis.
     pub(crate) fn log(title: &str) -> Self {
-        Axis { title: title.into(), is_log: true, including: Vec::new() }
+        Axis { title: title.into(), is_log: true, ..Axis::default() }
     }
 
     /// The same, with these numbers on it.
     pub(crate) fn with(mut self, numbers: &[f64]) -> Self {
         self.including.extend_from_slice(numbers);
+        self
+    }
+
+    /// The same with ticks at these numbers.
+    pub(crate) fn ticked(mut self, numbers: Vec<f64>) -> Self {
+        self.ticks = numbers;
         self
     }
 
@@ -47,6 +55,17 @@ pub(super) struct Frame {
 impl Frame {
     /// Draws axes, grid and titles inside `outer`.
     pub(super) fn draw(canvas: &mut Canvas, outer: Area, x: (Scale, &str), y: (Scale, &str)) -> Self {
+        Frame::draw_ticked(canvas, outer, x, y, &[])
+    }
+
+    /// The same, with ticks of x at these numbers if there are any.
+    pub(super) fn draw_ticked(
+        canvas: &mut Canvas,
+        outer: Area,
+        x: (Scale, &str),
+        y: (Scale, &str),
+        ticks: &[f64],
+    ) -> Self {
         let bottom = outer.bottom() - 2.0 * LETTER - 14.0;
         let y_scale = y.0.over(bottom, outer.top);
         let y_ticks = y_scale.ticks(((bottom - outer.top) / 45.0).clamp(2.0, 8.0) as usize);
@@ -54,7 +73,9 @@ impl Frame {
         let left = outer.left + LETTER + 14.0 + widest;
         let area = Area::between((left, outer.top), (outer.right(), bottom));
         let x_scale = x.0.over(area.left, area.right());
-        let x_ticks = x_scale.ticks_across(area.width);
+        let at = |&value: &f64| Tick { value, label: plain(value) };
+        let given: Vec<Tick> = ticks.iter().map(at).collect();
+        let x_ticks = if given.is_empty() { x_scale.ticks_across(area.width) } else { given };
         let frame = Frame { area, x: x_scale, y: y_scale };
         frame.draw_grid(canvas, &x_ticks, &y_ticks);
         let title_x = shortened(x.1, outer.width);

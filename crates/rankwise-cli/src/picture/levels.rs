@@ -43,6 +43,10 @@ pub(crate) struct Panel {
     pub(crate) are_pairs_faint: bool,
     /// The curves.
     pub(crate) field: Option<Field>,
+    /// The levels of these curves, which then have no labels; if empty, such as suit the values.
+    pub(crate) levels: Vec<f64>,
+    /// Dashed curves to compare with, and their levels.
+    pub(crate) beneath: Option<(Field, Vec<f64>)>,
 }
 
 /// Panels side by side over the same two features.
@@ -102,6 +106,12 @@ impl Field {
     }
 }
 
+impl Panel {
+    fn n_levels(&self, field: &Field) -> usize {
+        if self.levels.is_empty() { field.levels().values.len() } else { self.levels.len() }
+    }
+}
+
 impl Levels {
     /// Draws them.
     pub(crate) fn draw(&self) -> Picture {
@@ -129,7 +139,7 @@ impl Levels {
             canvas.label("rw-soft", place, Anchor::Middle, &shown, &self.features[0]);
         }
         let shown = shortened(&self.features[1], SIDE);
-        canvas.upward_text("rw-soft", (LETTER - 1.0, top + SIDE / 2.0), &shown);
+        canvas.upward_text("rw-soft", (LETTER + 2.0, top + SIDE / 2.0), &shown);
         Picture::new(self.name, self.title.clone(), self.description(), (width, height), canvas)
     }
 
@@ -142,7 +152,7 @@ impl Levels {
                 parts.push(format!("{} non-ties as arrows to the better item", panel.pairs.len() - n_ties));
             }
             if let Some(field) = &panel.field {
-                parts.push(format!("{} level curves", field.levels().values.len()));
+                parts.push(format!("{} level curves", panel.n_levels(field)));
             }
             let heading = if panel.heading.is_empty() { "" } else { ": " };
             format!("{}{heading}{}.", panel.heading, parts.join(", "))
@@ -182,9 +192,22 @@ fn draw_panel(canvas: &mut Canvas, area: Area, panel: &Panel, x: &Scale, y: &Sca
     let faint = if panel.are_pairs_faint { " rw-faint" } else { "" };
     canvas.path(&format!("rw-tie{faint}"), &ties);
     canvas.path(&format!("rw-arrow{faint}"), &arrows);
-    if let Some(field) = &panel.field {
-        draw_levels(canvas, area, field);
+    if let Some((field, levels)) = &panel.beneath {
+        levels.iter().for_each(|&level| draw_level(canvas, "rw-guide", &curves(area, field, level)));
     }
+    match &panel.field {
+        Some(field) if panel.levels.is_empty() => draw_levels(canvas, area, field),
+        Some(field) => {
+            panel.levels.iter().for_each(|&level| draw_level(canvas, "rw-level", &curves(area, field, level)));
+        }
+        None => {}
+    }
+}
+
+fn draw_level(canvas: &mut Canvas, class: &str, curves: &[Vec<(f64, f64)>]) {
+    let mut path = Path::default();
+    curves.iter().for_each(|points| path.extend(Path::through(points)));
+    canvas.path(class, &path);
 }
 
 /// A triangle whose point is `to`.
@@ -200,30 +223,28 @@ fn arrow_head(from: (f64, f64), to: (f64, f64)) -> Path {
     Path::through(&[to, (base.0 - half * uy, base.1 + half * ux), (base.0 + half * uy, base.1 - half * ux)]).closed()
 }
 
-fn draw_levels(canvas: &mut Canvas, area: Area, field: &Field) {
+/// The curves of a level, in pixels.
+fn curves(area: Area, field: &Field, level: f64) -> Vec<Vec<(f64, f64)>> {
     let n_rows = field.values.len().checked_div(field.n_columns).unwrap_or(0);
     if n_rows < 2 || field.n_columns < 2 {
-        return;
+        return Vec::new();
     }
     let pixel = |(column, row): (f64, f64)| {
         let (x, y) = (column / (field.n_columns - 1) as f64, row / (n_rows - 1) as f64);
         (area.left + x * area.width, area.bottom() - y * area.height)
     };
     let grid = Grid { n_columns: field.n_columns, values: &field.values };
+    grid.curves(level).into_iter().map(|curve| curve.into_iter().map(pixel).collect()).collect()
+}
+
+fn draw_levels(canvas: &mut Canvas, area: Area, field: &Field) {
     let spacing = field.levels();
     let mut labels: Vec<(Area, String)> = Vec::new();
     for &level in &spacing.values {
-        let mut path = Path::default();
-        let mut longest: Vec<(f64, f64)> = Vec::new();
-        for curve in grid.curves(level) {
-            let points: Vec<_> = curve.into_iter().map(pixel).collect();
-            let is_longer = length(&points) > length(&longest);
-            path.extend(Path::through(&points));
-            if is_longer {
-                longest = points;
-            }
-        }
-        canvas.path("rw-level", &path);
+        let curves = curves(area, field, level);
+        draw_level(canvas, "rw-level", &curves);
+        let longest = curves.iter().rev().max_by(|a, b| length(a).total_cmp(&length(b)));
+        let longest = longest.map_or(&[][..], Vec::as_slice);
         let text = match spacing.thresholds {
             Some(times) => multiple_of_tau(((level - spacing.base) / (times * field.threshold)).round() * times),
             None => plain(level),
@@ -289,6 +310,24 @@ mod tests {
         }
         assert!(field(vec![3.0; 9], 1.0).levels().values.is_empty());
         assert!(field(vec![f64::NAN, f64::INFINITY], 1.0).levels().values.is_empty());
+    }
+
+    #[test]
+    fn curves_to_compare_with_lie_beneath_and_have_no_labels() {
+        let ramp = || Field { n_columns: 3, values: (0..9).map(|k| f64::from(k % 3)).collect(), threshold: 1.0 };
+        let draw = |panel| {
+            let features = ["x".into(), "y".into()];
+            Levels { name: "l", title: "t".into(), features, extent: [(0.0, 2.0); 2], panels: vec![panel] }
+                .draw()
+                .inline()
+        };
+        let own = draw(Panel { field: Some(ramp()), ..Panel::default() });
+        assert!(own.contains("rw-halo"), "{own}");
+        let (levels, beneath) = (vec![0.5, 1.5], Some((ramp(), vec![1.25])));
+        let both = draw(Panel { field: Some(ramp()), levels, beneath, ..Panel::default() });
+        assert_eq!((both.matches("rw-level").count(), both.matches("rw-guide").count()), (2, 1), "{both}");
+        assert!(both.find("rw-guide") < both.find("rw-level") && !both.contains("rw-halo"), "{both}");
+        assert!(both.contains("2 level curves"), "{both}");
     }
 
     #[test]

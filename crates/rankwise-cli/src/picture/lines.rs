@@ -60,7 +60,7 @@ impl LineChart {
         let x = self.x.scale(x);
         let y = self.y.scale(y.chain(self.reference.iter().map(|r| r.y))).rounded(5);
         let outer = Area::between((4.0, used + 14.0), (width - 16.0, height));
-        let frame = Frame::draw(&mut canvas, outer, (x, &self.x.title), (y, &self.y.title));
+        let frame = Frame::draw_ticked(&mut canvas, outer, (x, &self.x.title), (y, &self.y.title), &self.x.ticks);
 
         for (at, series) in self.series.iter().enumerate() {
             let corners = |pick: fn(&(f64, f64, f64)) -> f64| {
@@ -77,8 +77,14 @@ impl LineChart {
         {
             canvas.line("rw-guide", (frame.area.left, y), (frame.area.right(), y));
             let shown = shortened(&reference.label, frame.area.width - 8.0);
-            let above = if y - frame.area.top > 18.0 { y - 5.0 } else { y + 15.0 };
-            canvas.label("rw-soft rw-halo", (frame.area.right() - 4.0, above), Anchor::End, &shown, &reference.label);
+            // On the side where fewer points are in the way.
+            let middle = frame.area.left + frame.area.width / 2.0;
+            let points = || all().flat_map(|s| &s.points).filter_map(|&point| frame.at(point));
+            let n_within = |low: f64, high: f64| points().filter(|p| p.0 > middle && p.1 > low && p.1 < high).count();
+            let has_room = (y - frame.area.top > 18.0, frame.area.bottom() - y > 18.0);
+            let is_above = has_room.0 && (!has_room.1 || n_within(y - 22.0, y) <= n_within(y, y + 22.0));
+            let place = (frame.area.right() - 4.0, if is_above { y - 5.0 } else { y + 15.0 });
+            canvas.label("rw-soft rw-halo", place, Anchor::End, &shown, &reference.label);
         }
         for (at, series) in self.series.iter().enumerate() {
             let points = || series.points.iter().map(|&point| frame.at(point));

@@ -1,0 +1,259 @@
+//! One trial: pairs are drawn, a method chooses its C and γ on validation pairs, and is judged by test pairs.
+//!
+//! Trial t of seed s draws its training, validation and test pairs with the seeds s + 3t, s + 3t + 1 and s + 3t + 2,
+//! whatever the method. The test pairs do not depend on how many there are to train with.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rankwise::Loss;
+use rankwise::data::Comparisons;
+use rankwise::data::simulate::{Norm, Simulation};
+use rankwise::estimator::PairEstimator;
+use rankwise::kernel::{Gamma, Kernel};
+use rankwise::metrics::{Judged, PairMetric};
+use rankwise::model::{Method, Model, ThresholdRule};
+use rankwise::selection::{Grid, Split, TuneProgress, TuneWatch, Tuner, log_spaced};
+
+use crate::exit::{Failure, Run};
+use crate::interrupt::{self, Shield};
+use crate::progress::CountingBar;
+
+/// Standard deviation of the noise.
+pub(super) const NOISE: f64 = 0.25;
+/// Pairs to be judged by: more than the paper has, so that they add less noise.
+pub(super) const TEST_PAIRS: usize = 5000;
+/// The paper's grid, ten values each: C from 10⁻³ to 10³, γ from 2⁻⁷ to 2⁴.
+pub(super) const GRID_C: (f64, f64) = (1e-3, 1e3);
+pub(super) const GRID_GAMMA: (f64, f64) = (0.0078125, 16.0);
+pub(super) const GRID_VALUES: usize = 10;
+/// The methods from the one that makes least of ties to the one that makes most.
+pub(super) const METHODS: [Method; 3] = [Method::Rank, Method::Rank2, Method::Compare];
+
+/// Where pairs come from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Draw {
+    /// Whose square ranks.
+    pub(super) norm: Norm,
+    /// How many pairs there are to train with, and as many to choose with.
+    pub(super) n_pairs: usize,
+    /// The share of ties.
+    pub(super) ties: f64,
+    /// The seed the program was given.
+    pub(super) seed: u64,
+    /// Which draw of this kind.
+    pub(super) trial: usize,
+}
+
+/// Pairs to learn from, to choose with and to be judged by.
+pub(super) struct Sets {
+    pub(super) train: Comparisons,
+    pub(super) validation: Comparisons,
+    pub(super) test: Comparisons,
+}
+
+impl Draw {
+    /// Seeds of the training, validation and test pairs.
+    pub(super) fn seeds(&self) -> [u64; 3] {
+        [0, 1, 2].map(|set| self.seed.wrapping_add(3 * self.trial as u64 + set))
+    }
+
+    /// Draws them.
+    pub(super) fn sets(&self) -> Run<Sets> {
+        let [train, validation, test] = self.seeds();
+        let draw = |n_pairs, seed| Simulation { norm: self.norm, n_pairs, ties: self.ties, noise: NOISE, seed }.draw();
+        Ok(Sets {
+            train: draw(self.n_pairs, train)?,
+            validation: draw(self.n_pairs, validation)?,
+            test: draw(TEST_PAIRS, test)?,
+        })
+    }
+}
+
+/// Parameters that are not chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Settings {
+    /// Hinge; the comparison machine's own threshold.
+    Paper,
+    /// rankwise's defaults: squared hinge; threshold re-fitted.
+    Defaults,
+}
+
+impl Settings {
+    pub(super) fn loss(self) -> Loss {
+        match self {
+            Settings::Paper => Loss::Hinge,
+            Settings::Defaults => Loss::default(),
+        }
+    }
+}
+
+/// A trial of one method.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Job {
+    pub(super) draw: Draw,
+    pub(super) method: Method,
+    pub(super) settings: Settings,
+    /// What C and γ are chosen by.
+    pub(super) metric: PairMetric,
+}
+
+/// What came out.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) c: f64,
+    pub(super) gamma: f64,
+    /// The metric on the validation pairs.
+    pub(super) validation: f64,
+    pub(super) test: Measured,
+    /// What there is to compare with on the same test pairs.
+    pub(super) beside: Beside,
+    pub(super) threshold: f64,
+    pub(super) support_pairs: usize,
+    /// Of the first draw, which is looked at more closely.
+    pub(super) model: Option<Model>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Error and AUC.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Measured {
+    pub(super) error: f64,
+    pub(super) auc: f64,
+}
+
+/// Test pairs judged without learning.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Beside {
+    /// By the function the pairs were drawn from, with its threshold.
+    pub(super) truth: Measured,
+    /// By always the same answer.
+    pub(super) constant: Measured,
+}
+
+impl Job {
+    /// About how long a model takes, compared with others.
+    fn effort(&self) -> u64 {
+        let n = self.draw.n_pairs as u64;
+        n * n * if self.method == Method::Compare { 4 } else { 1 }
+    }
+
+    /// Chooses, trains and measures. One thread: there are many jobs.
+    fn run(&self, n_grid: usize, watch: &dyn TuneWatch) -> Run<Found> {
+        let sets = self.draw.sets()?;
+        let gammas = log_spaced(GRID_GAMMA.0, GRID_GAMMA.1, n_grid)?;
+        let grid = Grid {
+            c: log_spaced(GRID_C.0, GRID_C.1, n_grid)?,
+            kernels: gammas.into_iter().map(Kernel::rbf).collect(),
+            losses: vec![self.settings.loss()],
+        };
+        let mut estimator = PairEstimator::new(self.method)?;
+        estimator.effort_mut().threads = 1;
+        estimator.effort_mut().seed = self.draw.seed;
+        if let (PairEstimator::Compare(svm), Settings::Paper) = (&mut estimator, self.settings) {
+            svm.threshold = ThresholdRule::Model;
+        }
+        let tuner = Tuner::new(estimator).grid(grid).metric(self.metric);
+        let tuned = tuner.tune(&sets.train, Split::Valid(&sets.validation), watch)?;
+        let best = &tuned.tuning.points[tuned.tuning.best];
+        let gamma = match best.kernel {
+            Kernel::Rbf { gamma: Gamma::Value(gamma) } => gamma,
+            _ => return Err(Failure::Fault("the demo's grid holds only widths".into())),
+        };
+        let validation = best.mean.ok_or_else(|| Failure::Fault("the best point was not measured".into()))?;
+        let model = tuned.fit.model;
+        let test = Measured::on(&sets.test, &model.margins(&sets.test.set)?, model.threshold)?;
+        Ok(Found {
+            c: best.c,
+            gamma,
+            validation,
+            test,
+            beside: Beside::on(&sets.test, self.draw.norm)?,
+            threshold: model.threshold,
+            support_pairs: model.training.support_pairs,
+            model: (self.draw.trial == 0).then_some(model),
+            warnings: tuned.tuning.warnings,
+        })
+    }
+}
+
+impl Measured {
+    fn on(data: &Comparisons, margins: &[f64], threshold: f64) -> Run<Self> {
+        let judged = Judged::new(&data.outcomes, margins, None, threshold)?;
+        Ok(Measured { error: defined(judged.zero_one())?, auc: defined(judged.auc())? })
+    }
+}
+
+impl Beside {
+    fn on(data: &Comparisons, norm: Norm) -> Run<Self> {
+        let rank = |item: u32| {
+            let mut point = [0.0; 2];
+            data.set.items.features.copy_row(item as usize, &mut point);
+            norm.rank(point)
+        };
+        let margins: Vec<f64> = data.set.pairs.iter().map(|pair| rank(pair.right) - rank(pair.left)).collect();
+        let judged = Judged::new(&data.outcomes, &margins, None, 1.0)?;
+        let constant = Measured { error: defined(judged.majority_error())?, auc: defined(judged.auc_baseline())? };
+        Ok(Beside { truth: Measured::on(data, &margins, 1.0)?, constant })
+    }
+}
+
+fn defined(value: Option<f64>) -> Run<f64> {
+    value.ok_or_else(|| Failure::Fault("the simulated pairs lack an outcome".into()))
+}
+
+/// Runs all jobs, as many at a time as there are threads; results are in the order of the jobs. Ctrl-C ends it.
+pub(super) fn run_all(jobs: &[Job], n_grid: usize, shows_progress: bool) -> Run<Vec<Found>> {
+    let shield = Shield::up();
+    let n_points = n_grid * n_grid;
+    let effort = jobs.iter().map(Job::effort).sum::<u64>() * n_points as u64;
+    let bar = CountingBar::new(shows_progress, jobs.len() * n_points, effort);
+    // The dear ones first, so that all threads end together.
+    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    order.sort_by_key(|&at| std::cmp::Reverse(jobs[at].effort()));
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, Run<Found>)>> = Mutex::default();
+    let work = || {
+        while let Some(&at) = order.get(next.fetch_add(1, Ordering::SeqCst)) {
+            if interrupt::is_requested() {
+                break;
+            }
+            let found = jobs[at].run(n_grid, &Counter { bar: &bar, effort: jobs[at].effort() });
+            let has_failed = found.is_err();
+            if let Ok(mut done) = done.lock() {
+                done.push((at, found));
+            }
+            if has_failed {
+                next.store(order.len(), Ordering::SeqCst);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        // Threads that cannot be started are not needed: this one works, too.
+        let others = 1..rayon::current_num_threads().min(jobs.len());
+        others.for_each(|_| drop(std::thread::Builder::new().spawn_scoped(scope, work)));
+        work();
+    });
+    drop((bar, shield));
+    interrupt::check()?;
+    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    done.sort_by_key(|(at, _)| *at);
+    let found: Vec<Found> = done.into_iter().map(|(_, found)| found).collect::<Run<_>>()?;
+    if found.len() == jobs.len() { Ok(found) } else { Err(Failure::Fault("a trial of the demo did not end".into())) }
+}
+
+/// Counts the models of a job.
+struct Counter<'a> {
+    bar: &'a CountingBar,
+    effort: u64,
+}
+
+impl TuneWatch for Counter<'_> {
+    fn on_point(&self, _: TuneProgress) {
+        self.bar.count(self.effort);
+    }
+
+    fn keep_going(&self) -> bool {
+        !interrupt::is_requested()
+    }
+}
