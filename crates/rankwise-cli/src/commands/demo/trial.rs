@@ -155,7 +155,10 @@ impl Job {
         }
         let tuner = Tuner::new(estimator).grid(grid).metric(self.metric);
         let tuned = tuner.tune(&sets.train, Split::Valid(&sets.validation), watch)?;
-        let best = &tuned.tuning.points[tuned.tuning.best];
+        let unknown = || Failure::Fault("the search left no record".into());
+        let tuning = tuned.tuning().ok_or_else(unknown)?;
+        let best = tuning.points[tuning.best].clone();
+        let warnings = tuning.warnings.clone();
         let gamma = match best.kernel {
             Kernel::Rbf { gamma: Gamma::Value(gamma) } => gamma,
             _ => return Err(Failure::Fault("the demo's grid holds only widths".into())),
@@ -172,7 +175,7 @@ impl Job {
             threshold: model.threshold,
             support_pairs: model.training.support_pairs,
             model: (self.draw.trial == 0).then_some(model),
-            warnings: tuned.tuning.warnings,
+            warnings,
         })
     }
 }
