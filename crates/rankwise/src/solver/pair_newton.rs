@@ -258,39 +258,74 @@ fn by_gradients(matrix: &[f64], n: usize, sides: [&Vec<f64>; 2], precision: f64,
     None
 }
 
+/// Rows that share what the product loads of the vectors, and numbers side by side.
+const ROWS: usize = 4;
+const LANES: usize = 8;
+
 wide! {
     /// Two products with a symmetric matrix of which the lower triangle is given; each number of it is read once.
     fn symmetric_times<T>(lower: &[T], n: usize, a: &[T], b: &[T], to_a: &mut [T], to_b: &mut [T]) {
-        for k in 0..n {
-            let row = &lower[k * n..][..k];
-            let (ak, bk) = (a[k], b[k]);
-            let mut sums = [[T::ZERO; 8]; 2];
-            let (wide, rest) = row.as_chunks::<8>();
-            let (wide_a, rest_a) = a[..k].as_chunks::<8>();
-            let (wide_b, rest_b) = b[..k].as_chunks::<8>();
-            let (wide_to_a, rest_to_a) = to_a[..k].as_chunks_mut::<8>();
-            let (wide_to_b, rest_to_b) = to_b[..k].as_chunks_mut::<8>();
-            let all = wide.iter().zip(wide_a).zip(wide_b).zip(wide_to_a).zip(wide_to_b);
-            for ((((m, a), b), to_a), to_b) in all {
-                for lane in 0..8 {
-                    sums[0][lane] = m[lane].times_plus::<FMA>(a[lane], sums[0][lane]);
-                    sums[1][lane] = m[lane].times_plus::<FMA>(b[lane], sums[1][lane]);
-                    to_a[lane] = m[lane].times_plus::<FMA>(ak, to_a[lane]);
-                    to_b[lane] = m[lane].times_plus::<FMA>(bk, to_b[lane]);
+        let mut first = 0;
+        while first < n {
+            let n_here = ROWS.min(n - first);
+            let wide_end = if n_here == ROWS { first / LANES * LANES } else { 0 };
+            let mut sums = [[[T::ZERO; LANES]; 2]; ROWS];
+            if wide_end > 0 {
+                let rows: [&[[T; LANES]]; ROWS] =
+                    std::array::from_fn(|r| lower[(first + r) * n..][..wide_end].as_chunks::<LANES>().0);
+                let own: [[T; 2]; ROWS] = std::array::from_fn(|r| [a[first + r], b[first + r]]);
+                let vectors = a.as_chunks::<LANES>().0.iter().zip(b.as_chunks::<LANES>().0);
+                let targets = to_a.as_chunks_mut::<LANES>().0.iter_mut().zip(to_b.as_chunks_mut::<LANES>().0);
+                for (at, ((a, b), (to_a, to_b))) in vectors.zip(targets).enumerate().take(wide_end / LANES) {
+                    let (mut plus_a, mut plus_b) = (*to_a, *to_b);
+                    for r in 0..ROWS {
+                        let m = &rows[r][at];
+                        for lane in 0..LANES {
+                            sums[r][0][lane] = m[lane].times_plus::<FMA>(a[lane], sums[r][0][lane]);
+                            sums[r][1][lane] = m[lane].times_plus::<FMA>(b[lane], sums[r][1][lane]);
+                            plus_a[lane] = m[lane].times_plus::<FMA>(own[r][0], plus_a[lane]);
+                            plus_b[lane] = m[lane].times_plus::<FMA>(own[r][1], plus_b[lane]);
+                        }
+                    }
+                    (*to_a, *to_b) = (plus_a, plus_b);
                 }
             }
-            let (mut sum_a, mut sum_b) = (T::ZERO, T::ZERO);
-            for at in 0..rest.len() {
-                sum_a = rest[at].times_plus::<FMA>(rest_a[at], sum_a);
-                sum_b = rest[at].times_plus::<FMA>(rest_b[at], sum_b);
-                rest_to_a[at] = rest[at].times_plus::<FMA>(ak, rest_to_a[at]);
-                rest_to_b[at] = rest[at].times_plus::<FMA>(bk, rest_to_b[at]);
+            for (k, [of_a, of_b]) in (first..first + n_here).zip(sums) {
+                let row = &lower[k * n..];
+                let mut sum_a = of_a.into_iter().fold(T::ZERO, T::plus);
+                let mut sum_b = of_b.into_iter().fold(T::ZERO, T::plus);
+                for l in wide_end..k {
+                    sum_a = row[l].times_plus::<FMA>(a[l], sum_a);
+                    sum_b = row[l].times_plus::<FMA>(b[l], sum_b);
+                    to_a[l] = row[l].times_plus::<FMA>(a[k], to_a[l]);
+                    to_b[l] = row[l].times_plus::<FMA>(b[k], to_b[l]);
+                }
+                to_a[k] = to_a[k].plus(row[k].times_plus::<FMA>(a[k], sum_a));
+                to_b[k] = to_b[k].plus(row[k].times_plus::<FMA>(b[k], sum_b));
             }
-            sum_a = sums[0].into_iter().fold(sum_a, T::plus);
-            sum_b = sums[1].into_iter().fold(sum_b, T::plus);
-            let diagonal = lower[k * n + k];
-            to_a[k] = to_a[k].plus(diagonal.times_plus::<FMA>(ak, sum_a));
-            to_b[k] = to_b[k].plus(diagonal.times_plus::<FMA>(bk, sum_b));
+            first += ROWS;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_those_of_the_whole_matrix() {
+        for n in [1, 3, 4, 7, 8, 9, 16, 33, 50] {
+            let entry = |k: usize, l: usize| ((k * l + k + l) % 13) as f64 - 6.0;
+            // What stands above the diagonal must not matter.
+            let lower: Vec<f64> =
+                (0..n * n).map(|at| if at % n <= at / n { entry(at / n, at % n) } else { f64::NAN }).collect();
+            let (a, b): (Vec<f64>, Vec<f64>) = (0..n).map(|k| ((k % 5) as f64 - 2.0, (k % 3) as f64)).unzip();
+            let (mut to_a, mut to_b) = (vec![0.0; n], vec![0.0; n]);
+            symmetric_times::<f64>(&lower, n, &a, &b, &mut to_a, &mut to_b);
+            for k in 0..n {
+                let product = |v: &[f64]| (0..n).map(|l| entry(k, l) * v[l]).sum::<f64>();
+                assert_eq!((to_a[k], to_b[k]), (product(&a), product(&b)), "{n}, {k}");
+            }
         }
     }
 }
