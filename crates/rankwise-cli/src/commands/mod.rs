@@ -15,10 +15,11 @@ mod tuning;
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
-use rankwise::Error;
+use rankwise::{Error, Model, io};
 
 use crate::args::{Command, Common, DataArgs};
 use crate::exit::{Failure, Run};
+use crate::interrupt::Shield;
 use crate::output::Output;
 
 /// Does what was asked.
@@ -64,6 +65,12 @@ fn check_apart<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path>) ->
             input.display()
         ))),
     }
+}
+
+/// Writes a model file as a whole.
+fn save_model(path: &Path, model: &Model) -> Run<()> {
+    let _shield = Shield::up();
+    Ok(io::write_model(path, model)?)
 }
 
 /// Makes sure, before the work, that its result can be written.

@@ -11,7 +11,7 @@ use rankwise::model::Model;
 use serde::Serialize;
 
 use super::describe::{self, Description};
-use super::{check_apart, check_writable, tables};
+use super::{check_apart, check_writable, save_model, tables};
 use crate::args::{Common, TrainArgs};
 use crate::exit::{Failure, Run};
 use crate::interrupt::{self, Shield};
@@ -38,7 +38,7 @@ pub(super) fn run(args: &TrainArgs, common: &Common, output: &Output) -> Run<()>
     });
 
     let fit = fit(&plan, &data, output)?;
-    save(&plan.output, &fit.model)?;
+    save_model(&plan.output, &fit.model)?;
     fit.model.training.warnings.iter().for_each(|warning| output.warning(warning));
 
     let errors = if output.shows_summary() { Errors::on(&fit.model, &data)? } else { Errors::default() };
@@ -76,11 +76,6 @@ fn fit(plan: &TrainPlan, data: &Comparisons, output: &Output) -> Run<Fit> {
     // Whatever a stopped solver left behind is not what was asked for.
     interrupt::check()?;
     Ok(fit?)
-}
-
-fn save(path: &Path, model: &Model) -> Run<()> {
-    let _shield = Shield::up();
-    Ok(io::write_model(path, model)?)
 }
 
 /// Errors on the training pairs.

@@ -5,14 +5,13 @@ use std::time::Instant;
 
 use rankwise::data::Comparisons;
 use rankwise::io;
-use rankwise::model::Model;
 use rankwise::selection::{Split, Tuned, Tuner};
 use serde::Serialize;
 
 use super::describe::{self, Description};
 use super::train::{Errors, peak_memory};
 use super::tuning::{self, TuningJson};
-use super::{check_apart, check_writable, table, tables};
+use super::{check_apart, check_writable, save_model, table, tables};
 use crate::args::{Common, TuneArgs};
 use crate::exit::{Failure, Run};
 use crate::interrupt::{self, Shield};
@@ -40,7 +39,7 @@ pub(super) fn run(args: &TuneArgs, common: &Common, output: &Output) -> Run<()> 
     let tuned = tune(&tuner, &plan, &data, valid.as_ref(), output)?;
     let fit = &tuned.fit;
     let tune_seconds = started.elapsed().as_secs_f64() - fit.seconds;
-    save(&plan.output, &fit.model)?;
+    save_model(&plan.output, &fit.model)?;
     let Some(tuning) = tuned.tuning() else {
         return Err(Failure::Fault("the search left no record; report this as a bug".into()));
     };
@@ -123,11 +122,6 @@ fn tune(
     drop(shield);
     interrupt::check()?;
     Ok(tuned?)
-}
-
-fn save(path: &Path, model: &Model) -> Run<()> {
-    let _shield = Shield::up();
-    Ok(io::write_model(path, model)?)
 }
 
 #[derive(Debug, Serialize)]

@@ -4,9 +4,11 @@ mod arena;
 mod block;
 mod cache;
 mod item_rows;
+mod packed_pairs;
 mod spec;
 
-pub(crate) use block::{ItemBlocks, LANES, PackedPairs, gather_differences};
+pub(crate) use block::{ItemBlocks, LANES, gather_differences};
 pub(crate) use cache::RowCache;
 pub(crate) use item_rows::ItemRows;
+pub(crate) use packed_pairs::PackedPairs;
 pub use spec::{Gamma, Kernel, KernelFunction};

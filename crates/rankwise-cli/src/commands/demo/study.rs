@@ -5,7 +5,7 @@ use rankwise::metrics::PairMetric;
 use rankwise::model::Method;
 use serde::Serialize;
 
-use super::trial::{Draw, Found, GRID_VALUES, Job, METHODS, Settings, run_all};
+use super::trial::{Draw, Found, GRID_VALUES, Job, METHODS, Measured, Settings, run_all};
 use crate::exit::{Failure, Run};
 
 /// The table: so many pairs of this kind.
@@ -219,36 +219,37 @@ impl Results {
 
     /// Test error by norm, size and method.
     pub(super) fn figure4(&self) -> Run<Vec<Point>> {
-        let mut points = Vec::new();
-        for &norm in &self.study.norms {
-            for &n in &self.study.sizes {
-                let at = |method, values: &[f64]| Point::of(norm, n, TIES, method, values);
-                for method in METHODS {
-                    let values = self.values(self.study.error_jobs(norm, n, method), |found| found.test.error)?;
-                    points.push(at(method.name(), &values));
-                }
-                let jobs = || self.study.error_jobs(norm, n, METHODS[0]);
-                points.push(at("true", &self.values(jobs(), |found| found.beside.truth.error)?));
-                points.push(at("constant", &self.values(jobs(), |found| found.beside.constant.error)?));
-            }
-        }
-        Ok(points)
+        let study = &self.study;
+        let places = study.norms.iter().flat_map(|&norm| study.sizes.iter().map(move |&n| (norm, n, TIES)));
+        self.points(places, |found| found.error, |(norm, n, _), method| study.error_jobs(norm, n, method).collect())
     }
 
     /// Test AUC by norm, share of ties and method.
     pub(super) fn figure5(&self) -> Run<Vec<Point>> {
+        let study = &self.study;
+        let shares =
+            study.norms.iter().flat_map(|&norm| study.shares.iter().map(move |&ties| (norm, TABLE_PAIRS, ties)));
+        self.points(shares, |found| found.auc, |(norm, _, ties), method| study.auc_jobs(norm, ties, method).collect())
+    }
+
+    /// The points of a figure: at every place all methods, the true function and the constant answer.
+    fn points(
+        &self,
+        places: impl Iterator<Item = (Norm, usize, f64)>,
+        value: impl Fn(&Measured) -> f64,
+        jobs: impl Fn((Norm, usize, f64), Method) -> Vec<Job>,
+    ) -> Run<Vec<Point>> {
         let mut points = Vec::new();
-        for &norm in &self.study.norms {
-            for &ties in &self.study.shares {
-                let at = |method, values: &[f64]| Point::of(norm, TABLE_PAIRS, ties, method, values);
-                for method in METHODS {
-                    let values = self.values(self.study.auc_jobs(norm, ties, method), |found| found.test.auc)?;
-                    points.push(at(method.name(), &values));
-                }
-                let jobs = || self.study.auc_jobs(norm, ties, METHODS[0]);
-                points.push(at("true", &self.values(jobs(), |found| found.beside.truth.auc)?));
-                points.push(at("constant", &self.values(jobs(), |found| found.beside.constant.auc)?));
-            }
+        for place in places {
+            let (norm, n, ties) = place;
+            let mut add = |name, method, of: &dyn Fn(&Found) -> Measured| {
+                let values = self.values(jobs(place, method).into_iter(), |found| value(&of(found)))?;
+                points.push(Point::of(norm, n, ties, name, &values));
+                Run::Ok(())
+            };
+            METHODS.iter().try_for_each(|&method| add(method.name(), method, &|found| found.test))?;
+            add("true", METHODS[0], &|found| found.beside.truth)?;
+            add("constant", METHODS[0], &|found| found.beside.constant)?;
         }
         Ok(points)
     }

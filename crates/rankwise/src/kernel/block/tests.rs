@@ -1,5 +1,6 @@
 //! Every fast path against `KernelFunction::value`.
 
+use super::super::PackedPairs;
 use super::*;
 use crate::data::{Precision, Random};
 
