@@ -20,8 +20,8 @@ enum Values {
     Linear,
     /// Scores are sums of kernel values.
     Blocks(ItemBlocks<f64>),
-    /// Margins are sums of kernel values over pairs.
-    Gram(PairGram),
+    /// Margins are sums of kernel values over pairs; blocks for the pairs that are not in the matrix.
+    Gram(PairGram, Option<ItemBlocks<f64>>),
 }
 
 /// A pair that may have a coefficient: its items, and its row in the matrix over pairs, with its sign there.
@@ -52,7 +52,11 @@ impl<'a> Exact<'a> {
             PairGram::new(kernel, items, shared, &data.set.pairs, n_learnt)?
         };
         let values = match gram {
-            Some(gram) => Values::Gram(gram),
+            Some(gram) => {
+                let has_all = gram.n_pairs() == data.n_pairs() || is_linear;
+                let blocks = if has_all { None } else { Some(ItemBlocks::new(kernel, items)?) };
+                Values::Gram(gram, blocks)
+            }
             None => {
                 let blocks = ItemBlocks::new(kernel, items)?; // checks the range of numbers
                 if is_linear { Values::Linear } else { Values::Blocks(blocks) }
@@ -72,7 +76,7 @@ impl<'a> Exact<'a> {
     /// The matrix over pairs, where it is at hand.
     pub(super) fn gram(&self) -> Option<&PairGram> {
         match &self.values {
-            Values::Gram(gram) => Some(gram),
+            Values::Gram(gram, _) => Some(gram),
             _ => None,
         }
     }
@@ -87,7 +91,7 @@ impl<'a> Exact<'a> {
 
     /// Margins of all pairs of the data for Σ coefficient·direction.
     pub(super) fn data_margins(&self, terms: impl Iterator<Item = (Direction, f64)>) -> Vec<f64> {
-        if let Values::Gram(gram) = &self.values {
+        if let Some(gram) = self.gram().filter(|gram| gram.n_pairs() == self.data.n_pairs()) {
             let products = gram.times(&self.coefficients(gram, terms));
             let margin = |k: usize| {
                 let (row, is_turned) = gram.row_of(k);
@@ -101,7 +105,7 @@ impl<'a> Exact<'a> {
 
     /// Margins of directions for Σ coefficient·direction.
     pub(super) fn margins(&self, of: &[Direction], terms: impl Iterator<Item = (Direction, f64)>) -> Vec<f64> {
-        if let Values::Gram(gram) = &self.values {
+        if let Some(gram) = self.gram() {
             let products = gram.square_times(&self.coefficients(gram, terms));
             return of.iter().map(|d| d.sign * products[d.row as usize]).collect();
         }
@@ -119,7 +123,7 @@ impl<'a> Exact<'a> {
     fn scores(&self, terms: impl Iterator<Item = (Direction, f64)>) -> Vec<f64> {
         let terms = self.item_coefficients(terms);
         match &self.values {
-            Values::Blocks(blocks) => blocks.sums(&terms),
+            Values::Blocks(blocks) | Values::Gram(_, Some(blocks)) => blocks.sums(&terms),
             _ => self.items().times(&self.items().combine_rows(terms.iter().map(|&(item, a)| (item as usize, a)))),
         }
     }
@@ -164,7 +168,7 @@ impl<'a> Exact<'a> {
                 a.iter().zip(&b).map(|(x, y)| (y - x) * (y - x)).sum()
             }
             Values::Blocks(blocks) => (blocks.self_value(r) + blocks.self_value(l) - 2.0 * blocks.value(l, r)).max(0.0),
-            Values::Gram(gram) => gram.row(direction.row)[direction.row as usize].max(0.0),
+            Values::Gram(gram, _) => gram.row(direction.row)[direction.row as usize].max(0.0),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::kernel::{ItemRows, KernelFunction, LANES, PackedPairs, gather_differences};
 use crate::math::{add_multiple, dot};
 
-/// The largest number of pairs to learn from, and the most numbers in all.
+/// The largest number of distinct pairs to learn from, and the most numbers in all.
 const MOST_COLUMNS: usize = 1000;
 const MOST_NUMBERS: usize = 8 << 20;
 
@@ -21,13 +21,14 @@ pub(crate) struct PairGram {
     n_columns: usize,
     /// Row by row; the first `n_columns` rows are symmetric.
     values: Vec<f64>,
-    /// For every pair of the data its row, and whether its sides are exchanged there.
+    /// For every pair that has a row its number, and whether its sides are exchanged there: all pairs of the data, or those
+    /// to learn from.
     rows: Vec<(u32, bool)>,
 }
 
 impl PairGram {
-    /// The matrix of the pairs of the data, of which the first `n_learnt` may have coefficients; `None` where it would be
-    /// too large.
+    /// The matrix of the pairs of the data, of which the first `n_learnt` may have coefficients; `None` where these are too
+    /// many. Where only the others are, they have no rows.
     pub(crate) fn new(
         kernel: KernelFunction,
         items: &Features,
@@ -45,12 +46,17 @@ impl PairGram {
             return Ok(None); // not worth counting
         }
         let columns = distinct(&pairs[..n_learnt]);
-        let mut others = distinct(&pairs[n_learnt..]);
-        others.retain(|pair| columns.binary_search(pair).is_err());
-        let (n_columns, n_rows) = (columns.len(), columns.len() + others.len());
-        if n_columns > MOST_COLUMNS || n_columns * n_rows > MOST_NUMBERS {
+        if columns.len() > MOST_COLUMNS {
             return Ok(None);
         }
+        let mut others = distinct(&pairs[n_learnt..]);
+        others.retain(|pair| columns.binary_search(pair).is_err());
+        let are_all = columns.len() * (columns.len() + others.len()) <= MOST_NUMBERS;
+        if !are_all {
+            others.clear();
+        }
+        let pairs = if are_all { pairs } else { &pairs[..n_learnt] };
+        let (n_columns, n_rows) = (columns.len(), columns.len() + others.len());
         let number = |pair: &Pair| {
             let pair = sorted(pair);
             let found = columns.binary_search(&pair).or_else(|_| others.binary_search(&pair).map(|at| n_columns + at));
@@ -100,6 +106,11 @@ impl PairGram {
     /// The row of a pair of the data, and whether its sides are exchanged there.
     pub(super) fn row_of(&self, pair: usize) -> (u32, bool) {
         self.rows[pair]
+    }
+
+    /// How many pairs of the data have a row.
+    pub(super) fn n_pairs(&self) -> usize {
+        self.rows.len()
     }
 
     /// How many pairs may have a coefficient.

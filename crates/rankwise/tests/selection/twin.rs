@@ -132,3 +132,16 @@ fn the_order_of_rows_does_not_matter() {
     let (a, b) = (tune(&tuner, &data, Split::Folds(4)), tune(&tuner, &data.select(&order), Split::Folds(4)));
     assert_eq!(a.tuning, b.tuning);
 }
+
+#[test]
+fn many_validation_pairs_are_measured_as_a_loop_by_hand_does() {
+    let (data, valid) = (simulated(900, 5), simulated(10_000, 6));
+    let estimator: PairEstimator = CompareSvm::new().into();
+    let tuner = Tuner::new(estimator.clone()).grid(grid(&[0.1, 10.0], &[Kernel::rbf(0.5)], &[Loss::SquaredHinge]));
+    let tuned = tune(&tuner, &data, Split::Valid(&valid));
+    for point in &tuned.tuning.points {
+        let by_hand = estimator.clone().shaped(point.c, point.kernel, point.loss);
+        let value = measured(&by_hand, &data, &valid, PairMetric::ZeroOne);
+        assert!((point.mean.unwrap() - value).abs() <= 1e-12, "{point:?}: {value}");
+    }
+}
