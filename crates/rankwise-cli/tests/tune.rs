@@ -167,8 +167,8 @@ fn the_usual_grid() {
     assert_eq!(params("--C 2", "C"), [json!(2.0)]);
     assert_eq!(params("--kernel rbf", "C").len(), 35);
     let gammas = params("--kernel rbf --C 1", "gamma");
-    assert_eq!((gammas.len(), &gammas[2]), (5, &json!("scale")));
-    assert!(number(&gammas[0]) < number(&gammas[1]) && number(&gammas[3]) < number(&gammas[4]));
+    assert_eq!(gammas.len(), 5);
+    assert!(gammas.windows(2).all(|pair| number(&pair[0]) < number(&pair[1])), "{gammas:?}");
     assert_eq!(params("--grid gamma=0.1,1 --kernel rbf", "C"), [json!(1.0), json!(1.0)]);
 }
 

@@ -7,8 +7,14 @@ use super::{Comparisons, Outcome};
 /// do (left and right exchanged or not), so that weight 2 and writing a pair twice give the same folds, and neither
 /// the order of rows nor the sides matter. Ties and non-ties are spread evenly.
 pub fn cross_fit_folds(data: &Comparisons, n_folds: usize, seed: u64) -> Vec<u32> {
-    let features = &data.set.items.features;
-    let item_hash: Vec<u64> = (0..features.n_rows()).map(|i| features.hash_row(i)).collect();
+    let items = &data.set.items;
+    // Items without features are what they are called; their columns are numbered as they came.
+    let name = |i: usize| items.ids.as_ref().filter(|_| items.are_indicators).map(|ids| ids[i].as_bytes());
+    let hash = |i: usize| match name(i) {
+        Some(name) => name.iter().fold(name.len() as u64, |hash, &byte| mix(hash, u64::from(byte))),
+        None => items.features.hash_row(i),
+    };
+    let item_hash: Vec<u64> = (0..items.n_items()).map(hash).collect();
     let key = |k: usize| {
         let pair = data.set.pairs[k];
         let (a, b) = (item_hash[pair.left as usize], item_hash[pair.right as usize]);

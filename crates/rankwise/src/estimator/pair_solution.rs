@@ -32,6 +32,18 @@ pub(super) struct Instance<'e, 'a> {
     pub(super) cache_bytes: usize,
 }
 
+/// Margins of pairs by machines that have not seen them, in units of u.
+pub(super) struct CrossFitted {
+    pub(super) margins: Vec<f64>,
+    /// Which limit stopped one of the machines, if any did.
+    pub(super) stop: Stop,
+    /// Whether all are where nothing but the optimum leads.
+    pub(super) is_exact: bool,
+}
+
+/// How a machine stopped, whether it is exact, and its margins of pairs it has not seen.
+type HeldMargins = (Stop, bool, Vec<(usize, f64)>);
+
 /// Solutions of other problems on the same pairs that may be near.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Start<'s> {
@@ -58,6 +70,8 @@ pub(super) struct Solution<'a> {
     pub(super) collapsed: bool,
     /// u = 0: nothing better was found.
     pub(super) is_constant: bool,
+    /// The optimum itself, whatever the search started from.
+    pub(super) is_exact: bool,
 }
 
 impl Solution<'_> {
@@ -128,12 +142,17 @@ impl<'e> Instance<'e, '_> {
         if self.n_ties() == self.n_pairs() {
             return Ok(only_ties(task, problem, state, data.n_pairs()));
         }
+        let mut is_exact = true;
         let ending = match self
             .solve_in_weights(&problem, &mut state)
             .or_else(|| self.solve_in_pairs(&problem, &mut state, ahead))
         {
             Some(ending) => ending,
-            None => self.solve_in_duals(&problem, &mut state)?,
+            None => {
+                let (ending, is_polished) = self.solve_in_duals(&problem, &mut state)?;
+                is_exact = is_polished || ending.collapsed;
+                ending
+            }
         };
         let certificate = ending.certificate;
         if ending.stop == Stop::Stalled && certificate.dual > 1.000_001 * problem.objective_at_zero() {
@@ -159,6 +178,7 @@ impl<'e> Instance<'e, '_> {
             beta: matches!(task, Task::Compare { .. }).then_some(certificate.beta),
             collapsed: ending.collapsed,
             is_constant: false,
+            is_exact,
             problem,
             state,
         };
@@ -238,9 +258,9 @@ impl<'e> Instance<'e, '_> {
         stop.map(|stop| Ending { certificate, stop, collapsed: false })
     }
 
-    /// Sequential minimal optimisation: f32 rows are half the memory and twice the speed; what they cannot solve or hold,
+    /// Sequential minimal optimisation, and whether its end could be polished: f32 rows are half the memory and twice the speed; what they cannot solve or hold,
     /// f64 rows finish.
-    fn solve_in_duals(&self, problem: &PairProblem<'_>, state: &mut State) -> Result<Ending> {
+    fn solve_in_duals(&self, problem: &PairProblem<'_>, state: &mut State) -> Result<(Ending, bool)> {
         let mut ending = self.search_in_duals(problem, state, self.limits)?;
         // Where the matrix is at hand, the optimum itself is not far.
         let mut limits = self.limits;
@@ -251,7 +271,7 @@ impl<'e> Instance<'e, '_> {
                 let certificate = problem.certify(&polished.duals, polished.anchor);
                 if certificate.gap().abs() <= ending.certificate.gap().abs() {
                     (*state, ending.certificate) = (polished, certificate);
-                    break;
+                    return Ok((ending, true));
                 }
             }
             limits.tol *= 0.1;
@@ -265,7 +285,7 @@ impl<'e> Instance<'e, '_> {
             }
             (*state, ending) = (nearer, closer);
         }
-        Ok(ending)
+        Ok((ending, false))
     }
 
     fn search_in_duals(&self, problem: &PairProblem<'_>, state: &mut State, limits: Limits<'_>) -> Result<Ending> {
@@ -279,10 +299,9 @@ impl<'e> Instance<'e, '_> {
         Ok(smo::solve(problem, &mut rows, state, limits))
     }
 
-    /// Margins of every pair by machines that have not seen it, in units of u, and which limit stopped one of them if
-    /// any did: estimates of leaving one out where they are to be had, folds elsewhere. Training margins of a kernel machine
+    /// Margins of every pair by machines that have not seen it: estimates of leaving one out where they are to be had, folds elsewhere. Training margins of a kernel machine
     /// are too good to choose a threshold by.
-    pub(super) fn cross_fitted_margins(&self, solution: &Solution<'_>, seed: u64) -> Result<(Stop, Vec<f64>)> {
+    pub(super) fn cross_fitted_margins(&self, solution: &Solution<'_>, seed: u64) -> Result<CrossFitted> {
         let learnt: Vec<usize> = (0..self.costs.len()).filter(|&k| self.is_learnt(k)).collect();
         let mut data = self.data.select(&learnt);
         // One group alone would leave nobody to learn from.
@@ -290,7 +309,7 @@ impl<'e> Instance<'e, '_> {
         if data.groups.is_none()
             && let Some(margins) = solution.left_out_margins()
         {
-            return Ok((Stop::Converged, margins));
+            return Ok(CrossFitted { margins, stop: Stop::Converged, is_exact: solution.is_exact });
         }
         let folds = cross_fit_folds(&data, FOLDS, seed);
         let parts: Result<Vec<_>> = (0..FOLDS)
@@ -301,23 +320,24 @@ impl<'e> Instance<'e, '_> {
             })
             .collect();
         let mut margins = vec![0.0; self.data.n_pairs()];
-        let mut limited = Stop::Converged;
-        for (stop, part) in parts? {
+        let (mut limited, mut is_exact) = (Stop::Converged, true);
+        for (stop, exactly, part) in parts? {
             if !matches!(stop, Stop::Converged | Stop::Stalled) {
                 limited = stop;
             }
+            is_exact &= exactly;
             part.into_iter().for_each(|(k, z)| margins[k] = z);
         }
-        Ok((limited, margins))
+        Ok(CrossFitted { margins, stop: limited, is_exact })
     }
 
     /// Margins of pairs by a machine that has seen the others.
-    fn margins_of(&self, held: Vec<usize>, solution: &Solution<'_>) -> Result<(Stop, Vec<(usize, f64)>)> {
+    fn margins_of(&self, held: Vec<usize>, solution: &Solution<'_>) -> Result<HeldMargins> {
         let mut costs = self.costs.to_vec();
         held.iter().for_each(|&k| costs[k] = 0.0);
         let (all, part): (f64, f64) = (self.costs.iter().sum(), costs.iter().sum());
         if held.is_empty() || part == 0.0 {
-            return Ok((Stop::Converged, held.into_iter().map(|k| (k, 0.0)).collect()));
+            return Ok((Stop::Converged, true, held.into_iter().map(|k| (k, 0.0)).collect()));
         }
         // The same total weight, so that u has the same scale.
         let factor = all / part;
@@ -331,7 +351,8 @@ impl<'e> Instance<'e, '_> {
             instance.task = Task::Rank;
         }
         let solution = instance.solve(Start { last: Some(solution), factor, ..Start::default() })?;
-        Ok((solution.stop, held.into_iter().map(|k| (k, solution.margins[k])).collect()))
+        let margins = held.into_iter().map(|k| (k, solution.margins[k])).collect();
+        Ok((solution.stop, solution.is_exact, margins))
     }
 }
 
@@ -347,6 +368,7 @@ fn only_ties(task: Task, problem: PairProblem<'_>, mut state: State, n_pairs: us
         beta: matches!(task, Task::Compare { .. }).then_some(-1.0),
         collapsed: false,
         is_constant: true,
+        is_exact: true,
         problem,
         state,
     }

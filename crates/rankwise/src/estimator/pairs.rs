@@ -95,7 +95,7 @@ impl PairMachine {
         };
         let answer = self.answer(&instance, Start::default(), true)?;
         self.warn(&instance, &answer, &mut warnings);
-        let Answer { solution, beta, unit, no_tie_region, threshold, stop } = answer;
+        let Answer { solution, beta, unit, no_tie_region, threshold, stop, .. } = answer;
         let scorer = Scorer {
             n_features: data.set.items.features.n_cols(),
             feature_names: data.set.items.feature_names.clone(),
@@ -121,37 +121,40 @@ impl PairMachine {
         let beta = solution.beta.map(|b| if b.abs() < 1e-8 * largest { 0.0 } else { b });
         let unit = beta.filter(|&b| b < 0.0).map_or(1.0, |b| -b);
         let no_tie_region = self.method == Method::Compare && beta.is_none_or(|b| b >= 0.0);
-        let mut stop = solution.stop;
+        let (mut stop, mut is_exact) = (solution.stop, solution.is_exact);
         let threshold = match self.threshold {
             _ if !with_threshold => 0.0,
             ThresholdRule::Refit => {
-                let (threshold, limit) = self.refitted_threshold(instance, &solution)?;
+                let (threshold, limit, exactly) = self.refitted_threshold(instance, &solution)?;
                 stop = limit.unwrap_or(stop);
+                is_exact &= exactly;
                 threshold
             }
             ThresholdRule::Model if no_tie_region => 0.0,
             ThresholdRule::Model => unit,
         };
-        Ok(Answer { solution, beta, unit, no_tie_region, threshold, stop })
+        Ok(Answer { solution, beta, unit, no_tie_region, threshold, stop, is_exact })
     }
 
     /// The threshold with the least error, in units of u: on margins of machines that have not seen the pair where
-    /// training margins would flatter; and the limit that stopped such a machine, if one did.
-    fn refitted_threshold(&self, instance: &Instance<'_, '_>, solution: &Solution<'_>) -> Result<(f64, Option<Stop>)> {
+    /// training margins would flatter; the limit that stopped such a machine, if one did; and whether all are exact.
+    fn refitted_threshold(
+        &self,
+        instance: &Instance<'_, '_>,
+        solution: &Solution<'_>,
+    ) -> Result<(f64, Option<Stop>, bool)> {
         let data = instance.data;
         let flatters = self.method == Method::Compare && instance.exact.kernel() != KernelFunction::Linear;
         let is_sound = solution.stop == Stop::Converged && !solution.is_constant && instance.n_ties() > 0;
-        let (limit, held_out) = if flatters && is_sound {
-            let (stop, margins) = instance.cross_fitted_margins(solution, self.effort.seed)?;
-            (Some(stop).filter(|&stop| stop != Stop::Converged), Some(margins))
-        } else {
-            (None, None)
-        };
-        let margins = held_out.as_ref().unwrap_or(&solution.margins);
+        let held_out =
+            if flatters && is_sound { Some(instance.cross_fitted_margins(solution, self.effort.seed)?) } else { None };
+        let limit = held_out.as_ref().map(|held_out| held_out.stop).filter(|&stop| stop != Stop::Converged);
+        let is_exact = held_out.as_ref().is_none_or(|held_out| held_out.is_exact);
+        let margins = held_out.as_ref().map_or(&solution.margins, |held_out| &held_out.margins);
         let learnt: Vec<usize> = (0..data.n_pairs()).filter(|&k| instance.costs[k] > 0.0).collect();
         let outcomes: Vec<Outcome> = learnt.iter().map(|&k| data.outcomes[k]).collect();
         let margins: Vec<f64> = learnt.iter().map(|&k| margins[k]).collect();
-        Ok((best_threshold(&outcomes, &margins, |at| data.weight(learnt[at])), limit))
+        Ok((best_threshold(&outcomes, &margins, |at| data.weight(learnt[at])), limit, is_exact))
     }
 
     /// What is to be known of the run; `threshold` in units of u.
@@ -293,4 +296,6 @@ pub(super) struct Answer<'a> {
     /// In units of u.
     pub(super) threshold: f64,
     pub(super) stop: Stop,
+    /// Whatever the search started from, this is where it ends.
+    pub(super) is_exact: bool,
 }

@@ -40,6 +40,8 @@ pub(crate) struct HeldOut {
     /// 0 where it was not wanted.
     pub(crate) threshold: f64,
     pub(crate) stop: Stop,
+    /// Another start would have led to the same; where not, a fit of its own has other digits.
+    pub(crate) is_exact: bool,
 }
 
 impl Trials {
@@ -87,6 +89,9 @@ impl Trials {
 
     /// A kernel with its parameters for a part: γ `scale` depends on what is learnt from.
     pub(crate) fn resolve(&self, kernel: Kernel, part: usize) -> Result<KernelFunction> {
+        if !kernel.depends_on_data() {
+            return kernel.resolve(&self.data.set.items.features.select_rows(&[]));
+        }
         let is_learnt = &self.parts[part].is_learnt;
         let learnt: Vec<usize> = (0..is_learnt.len()).filter(|&k| is_learnt[k]).collect();
         kernel.resolve(&self.data.set.select(&learnt).items.features)
@@ -97,9 +102,17 @@ impl Trials {
         Exact::new(kernel, losses, &self.data, self.n_learnt, &self.shared)
     }
 
-    /// Fits on a part with growing C.
-    pub(crate) fn path<'a>(&'a self, exact: &'a Exact<'a>, estimator: &PairEstimator, part: usize) -> Path<'a> {
-        Path { trials: self, exact, machine: estimator.machine(), part, last: None, before: None }
+    /// Fits on a part with growing C; `None` where they would end anywhere within the tolerance, depending on their start:
+    /// such fits are better made one by one.
+    pub(crate) fn path<'a>(&'a self, exact: &'a Exact<'a>, estimator: &PairEstimator, part: usize) -> Option<Path<'a>> {
+        let machine = estimator.machine();
+        // Corners of few items' pairs coincide, and no equations tell them apart.
+        let repeat = self.data.set.items.n_items() < self.data.n_pairs();
+        let is_exact = match machine.loss {
+            Loss::SquaredHinge => exact.kernel() == KernelFunction::Linear || exact.has_matrix(),
+            Loss::Hinge => exact.has_matrix() && !repeat,
+        };
+        is_exact.then_some(Path { trials: self, exact, machine, part, last: None, before: None })
     }
 }
 
@@ -147,7 +160,12 @@ impl Path<'_> {
                 remedy: "check the held-out pairs: their features are far from those learnt from".into(),
             });
         }
-        let held_out = HeldOut { margins, threshold: answer.threshold / answer.unit, stop: answer.stop };
+        let held_out = HeldOut {
+            margins,
+            threshold: answer.threshold / answer.unit,
+            stop: answer.stop,
+            is_exact: answer.is_exact,
+        };
         self.before = self.last.replace((answer, c));
         Ok(held_out)
     }

@@ -63,6 +63,14 @@ impl Kernel {
         Ok(self.with_scale(scale_gamma(items)))
     }
 
+    /// Whether its γ is `scale`.
+    pub(crate) fn depends_on_data(self) -> bool {
+        match self {
+            Kernel::Linear => false,
+            Kernel::Poly { gamma, .. } | Kernel::Rbf { gamma } | Kernel::Sigmoid { gamma, .. } => gamma == Gamma::Scale,
+        }
+    }
+
     /// The function for a known `gamma scale`.
     fn with_scale(self, scale: f64) -> KernelFunction {
         let width = |gamma: Gamma| match gamma {

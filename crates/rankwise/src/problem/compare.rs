@@ -113,7 +113,7 @@ impl<'a> PairProblem<'a> {
 
     /// Whether the matrix over pairs is at hand, and positive semidefinite.
     pub(crate) fn has_matrix(&self) -> bool {
-        self.exact.gram().is_some() && self.exact.kernel().is_positive_definite()
+        self.exact.has_matrix()
     }
 
     /// Left and right items of the merged pairs.

@@ -73,6 +73,11 @@ impl<'a> Exact<'a> {
         &self.data.set.items.features
     }
 
+    /// Whether the matrix over pairs is at hand, and positive semidefinite.
+    pub(crate) fn has_matrix(&self) -> bool {
+        self.gram().is_some() && self.kernel.is_positive_definite()
+    }
+
     /// The matrix over pairs, where it is at hand.
     pub(super) fn gram(&self) -> Option<&PairGram> {
         match &self.values {

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use super::split::Part;
 use super::tuner::TuneWatch;
-use crate::data::Comparisons;
 use crate::error::{Error, Result};
-use crate::estimator::{HeldOut, Path};
+use crate::estimator::{HeldOut, PairEstimator, Path};
 use crate::metrics::{Judged, PairMetric};
 use crate::progress::{Progress, Stop, Watch};
 
@@ -67,42 +67,71 @@ impl Watch for Limits<'_> {
     }
 }
 
-/// Fits along a path, once for every C of an ascending list, and measures on the held-out pairs of the path's part. A point
-/// whose numbers leave their range is [`Cell::Failed`]; any other error ends the search.
-pub(super) fn chain(
-    mut path: Path<'_>,
-    held: &Comparisons,
-    cs: &[f64],
-    metric: PairMetric,
-    limits: &Limits<'_>,
-) -> Result<Vec<Cell>> {
-    let mut cells = Vec::with_capacity(cs.len());
-    for &c in cs {
+/// The fits of one loss and kernel on one part, C by C from the smallest.
+pub(super) struct Chain<'a> {
+    pub(super) estimator: PairEstimator,
+    /// Fits that share; where they cannot, each is made on its own.
+    pub(super) path: Option<Path<'a>>,
+    pub(super) part: &'a Part,
+    /// What became of the fits so far.
+    pub(super) cells: Vec<Cell>,
+}
+
+impl Chain<'_> {
+    /// Fits with the next C and measures on the held-out pairs. A point whose numbers leave their range is
+    /// [`Cell::Failed`]; any other error ends the search.
+    pub(super) fn next(&mut self, c: f64, metric: PairMetric, limits: &Limits<'_>) -> Result<()> {
         if limits.are_over() {
-            break;
+            self.cells.push(Cell::NotReached);
+            return Ok(());
         }
         let started = Instant::now();
-        let cell = match path.next(c, metric.needs_threshold(), limits) {
-            Ok(HeldOut { stop: Stop::Interrupted, .. }) => break,
-            Ok(HeldOut { margins, threshold, stop }) => {
-                let judged = Judged::new(&held.outcomes, &margins, held.weights.as_deref(), threshold)?;
-                match metric.of(&judged) {
-                    Some(value) => Cell::Measured(value, stop),
-                    None => Cell::Failed(format!("{} is not defined", metric.name())),
-                }
-            }
+        let measured = match self.along_path(c, metric, limits) {
+            Ok(None) => self.alone(c, metric, limits),
+            Ok(Some(cell)) => Ok(cell),
+            Err(error) => Err(error),
+        };
+        let cell = match measured {
+            Ok(cell) => cell,
             Err(Error::Numeric { problem, .. }) => Cell::Failed(problem),
             Err(error) => return Err(error),
         };
-        limits.tell(c, started.elapsed());
-        cells.push(cell);
+        if cell != Cell::NotReached {
+            limits.tell(c, started.elapsed());
+        }
+        self.cells.push(cell);
+        Ok(())
     }
-    cells.resize(cs.len(), Cell::NotReached);
-    Ok(cells)
-}
 
-/// The cells of a kernel that cannot be computed at all.
-pub(super) fn failed(cs: &[f64], problem: &str, limits: &Limits<'_>) -> Vec<Cell> {
-    cs.iter().for_each(|&c| limits.tell(c, Duration::ZERO));
-    vec![Cell::Failed(problem.into()); cs.len()]
+    /// A fit that starts where the ones before it point; `None` where another start might end elsewhere.
+    fn along_path(&mut self, c: f64, metric: PairMetric, limits: &Limits<'_>) -> Result<Option<Cell>> {
+        let Some(path) = &mut self.path else { return Ok(None) };
+        let HeldOut { margins, threshold, stop, is_exact } = path.next(c, metric.needs_threshold(), limits)?;
+        if stop == Stop::Interrupted {
+            return Ok(Some(Cell::NotReached));
+        }
+        if !is_exact {
+            return Ok(None);
+        }
+        self.judge(&margins, threshold, stop, metric).map(Some)
+    }
+
+    /// A fit as `train` makes it.
+    fn alone(&self, c: f64, metric: PairMetric, limits: &Limits<'_>) -> Result<Cell> {
+        let (_, kernel, loss) = self.estimator.shape();
+        let model = self.estimator.clone().shaped(c, kernel, loss).fit_watched(&self.part.train, limits)?.model;
+        if model.training.stop == Stop::Interrupted {
+            return Ok(Cell::NotReached);
+        }
+        self.judge(&model.margins(&self.part.held.set)?, model.threshold, model.training.stop, metric)
+    }
+
+    fn judge(&self, margins: &[f64], threshold: f64, stop: Stop, metric: PairMetric) -> Result<Cell> {
+        let held = &self.part.held;
+        let judged = Judged::new(&held.outcomes, margins, held.weights.as_deref(), threshold)?;
+        Ok(match metric.of(&judged) {
+            Some(value) => Cell::Measured(value, stop),
+            None => Cell::Failed(format!("{} is not defined", metric.name())),
+        })
+    }
 }

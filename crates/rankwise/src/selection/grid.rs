@@ -32,11 +32,10 @@ impl Grid {
         Grid { c, kernels: vec![kernel], losses: vec![loss] }
     }
 
-    /// Widths worth trying for the items of these data: γ `scale`, and 1/16, 1/4, 4 and 16 times that in three digits.
+    /// Widths worth trying for the items of these data: 1/16, 1/4, 1, 4 and 16 times γ `scale`, in three digits.
     pub fn usual_gammas(estimator: &PairEstimator, data: &Comparisons) -> Result<Vec<Gamma>> {
         let scale = scale_gamma(estimator, data)?;
-        let width = |factor: f64| if factor == 1.0 { Gamma::Scale } else { Gamma::Value(three_digits(factor * scale)) };
-        Ok(USUAL_WIDTHS.map(width).to_vec())
+        Ok(USUAL_WIDTHS.map(|factor| Gamma::Value(three_digits(factor * scale))).to_vec())
     }
 
     /// How many points there are.

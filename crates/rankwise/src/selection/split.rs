@@ -22,7 +22,7 @@ pub enum Split<'a> {
 
 /// Pairs to learn from, and pairs to measure on.
 pub(super) struct Part {
-    train: Comparisons,
+    pub(super) train: Comparisons,
     pub(super) held: Comparisons,
 }
 
@@ -31,6 +31,8 @@ pub(super) struct Parts {
     pub(super) parts: Vec<Part>,
     /// The pairs with their folds, where these are the parts.
     folded: Option<(Comparisons, Vec<u32>)>,
+    /// What the user should know of them.
+    pub(super) warnings: Vec<String>,
 }
 
 impl Parts {
@@ -71,10 +73,17 @@ impl Split<'_> {
                 "give at least one pair to learn from",
             ));
         }
+        if train.n_ties() == train.n_pairs() {
+            return Err(Error::data(
+                Place::file("pairs"),
+                "all pairs are ties, so there is nothing to learn",
+                "give pairs that are not ties, too",
+            ));
+        }
         let parts = match self {
             Split::Valid(valid) => {
                 check_columns(&train, valid)?;
-                Parts { parts: vec![Part { train, held: present(valid) }], folded: None }
+                Parts { parts: vec![Part { train, held: present(valid) }], folded: None, warnings: Vec::new() }
             }
             Split::Folds(n_folds) => folded(train, n_folds, seed)?,
         };
@@ -110,8 +119,16 @@ fn folded(data: Comparisons, n_folds: usize, seed: u64) -> Result<Parts> {
     };
     let too_few = |n: usize| Error::Data {
         place: Place::file("pairs"),
-        problem: format!("there are {n} {unit} for {n_folds} folds, and a fold never splits one"),
-        remedy: format!("use at most {n} folds (--folds), or more data"),
+        problem: if n == 1 {
+            format!("there is only one of {unit} for {n_folds} folds, and a fold never splits one")
+        } else {
+            format!("there are {n} {unit} for {n_folds} folds, and a fold never splits one")
+        },
+        remedy: if n < 2 {
+            "give a validation file (--valid), more data, or train without a search (train)".into()
+        } else {
+            format!("use at most {n} folds (--folds), or more data")
+        },
     };
     if n_units < n_folds {
         return Err(too_few(n_units));
@@ -127,7 +144,25 @@ fn folded(data: Comparisons, n_folds: usize, seed: u64) -> Result<Parts> {
         Part { train: data.select(&seen), held: data.select(&held) }
     };
     let parts = (0..n_folds).map(part).collect();
-    Ok(Parts { parts, folded: Some((data, folds)) })
+    let warnings = unseen_items(&data, &folds, n_folds).into_iter().collect();
+    Ok(Parts { parts, folded: Some((data, folds)), warnings })
+}
+
+/// Items without features that stand in one fold alone have a score of 0 there.
+fn unseen_items(data: &Comparisons, folds: &[u32], n_folds: usize) -> Option<String> {
+    let mut folds_of = vec![HashSet::new(); data.set.items.n_items()];
+    for (pair, fold) in data.set.pairs.iter().zip(folds) {
+        folds_of[pair.left as usize].insert(fold);
+        folds_of[pair.right as usize].insert(fold);
+    }
+    let is_unseen = |item: u32| folds_of[item as usize].len() == 1;
+    let n = data.set.pairs.iter().filter(|pair| is_unseen(pair.left) || is_unseen(pair.right)).count();
+    (data.set.items.are_indicators && n > 0).then(|| {
+        format!(
+            "{n} of {} pairs have an item that no other of the {n_folds} folds has: it is judged unseen, with score 0",
+            folds.len()
+        )
+    })
 }
 
 impl Part {
@@ -144,7 +179,7 @@ impl Part {
         let fault = |problem, remedy: String| Err(Error::Data { place: Place::file("pairs"), problem, remedy });
         if self.train.n_ties() == self.train.n_pairs() {
             return fault(
-                format!("{train_name} holds only ties, so there is nothing to learn"),
+                format!("{train_name} has only ties, so there is nothing to learn"),
                 format!("use {fewer}, or more pairs that are not ties"),
             );
         }
@@ -179,5 +214,12 @@ fn check_columns(train: &Comparisons, valid: &Comparisons) -> Result<()> {
         scaler: None,
         function: ScoreFunction::Linear { weights: vec![0.0; n_features] },
     };
-    scorer.scores(&valid.set.items).map(|_| ())
+    scorer.scores(&valid.set.items).map(|_| ()).map_err(|error| match error {
+        Error::Mismatch { problem, remedy } => Error::Data {
+            place: Place::file("validation pairs"),
+            problem: format!("they do not fit the training pairs: {}", problem.replace("the model", "training")),
+            remedy,
+        },
+        other => other,
+    })
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::chain::{Cell, Limits, chain, failed};
+use super::chain::{Cell, Chain, Limits};
 use super::grid::Grid;
 use super::split::Parts;
 use crate::error::{Error, Result};
@@ -91,37 +91,44 @@ impl Sweep<'_> {
         Ok(works)
     }
 
-    /// All fits with one kernel.
+    /// All fits with one kernel: C by C, all parts of one before the next, so that a time limit leaves complete points.
     fn work(&self, work: &Work<'_>, cs: &[f64], n_at_once: usize) -> Result<Vec<Done>> {
+        let Grid { kernels, losses, .. } = self.grid;
         if self.limits.are_over() {
             return Ok(Vec::new());
         }
-        let Grid { kernels, losses, .. } = self.grid;
-        let shared = work.trials.with_kernel(work.function, losses);
-        let follow = |(loss, &(number, part)): (usize, &(usize, usize))| {
-            let cells = match &shared {
-                Ok(shared) => {
-                    let mut estimator = self.estimator.clone().shaped(cs[0], kernels[work.kernel], losses[loss]);
-                    let effort = estimator.effort_mut();
-                    (effort.threads, effort.cache_mb) = (0, effort.cache_mb / n_at_once);
-                    let path = work.trials.path(shared, &estimator, part);
-                    chain(path, &self.parts.parts[number].held, cs, self.metric, self.limits)?
-                }
-                Err(Error::Numeric { problem, .. }) => failed(cs, problem, self.limits),
-                Err(_) => Vec::new(),
-            };
-            Ok(Done { loss, kernel: work.kernel, part: number, cells })
+        // Where a kernel's numbers leave their range, the fits say so one by one.
+        let shared = match work.trials.with_kernel(work.function, losses) {
+            Ok(shared) => Some(shared),
+            Err(Error::Numeric { .. }) => None,
+            Err(error) => return Err(error),
         };
-        let chains: Vec<_> =
-            (0..losses.len()).flat_map(|loss| work.parts.iter().map(move |parts| (loss, parts))).collect();
-        let done = if n_at_once > 1 {
-            chains.into_par_iter().with_max_len(1).map(follow).collect()
-        } else {
-            chains.into_iter().map(follow).collect()
-        };
-        match shared {
-            Err(error) if !matches!(error, Error::Numeric { .. }) => Err(error),
-            _ => done,
+        let places: Vec<(usize, usize, usize)> = (0..losses.len())
+            .flat_map(|loss| work.parts.iter().map(move |&(number, part)| (loss, number, part)))
+            .collect();
+        let mut chains: Vec<Chain<'_>> = places
+            .iter()
+            .map(|&(loss, number, part)| {
+                let mut estimator = self.estimator.clone().shaped(cs[0], kernels[work.kernel], losses[loss]);
+                let effort = estimator.effort_mut();
+                (effort.threads, effort.cache_mb) = (0, effort.cache_mb / n_at_once);
+                let path = shared.as_ref().and_then(|shared| work.trials.path(shared, &estimator, part));
+                Chain { estimator, path, part: &self.parts.parts[number], cells: Vec::with_capacity(cs.len()) }
+            })
+            .collect();
+        for &c in cs {
+            if n_at_once > 1 {
+                chains.par_iter_mut().try_for_each(|chain| chain.next(c, self.metric, self.limits))?;
+            } else {
+                chains.iter_mut().try_for_each(|chain| chain.next(c, self.metric, self.limits))?;
+            }
         }
+        let done = |(&(loss, part, _), chain): (&(usize, usize, usize), Chain<'_>)| Done {
+            loss,
+            kernel: work.kernel,
+            part,
+            cells: chain.cells,
+        };
+        Ok(places.iter().zip(chains).map(done).collect())
     }
 }

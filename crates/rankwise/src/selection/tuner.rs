@@ -172,7 +172,7 @@ impl Tuner {
             return Err(Error::Interrupted);
         }
         let is_cut_short = points.iter().flat_map(|point| &point.cells).any(|cell| *cell == Cell::NotReached);
-        let mut warnings = warnings(&points);
+        let mut warnings = [parts.warnings.clone(), warnings(&points)].concat();
         let points: Vec<TuningPoint> = points.into_iter().map(Point::record).collect();
         let n_measured = points.iter().filter(|point| point.mean.is_some()).count();
         if n_measured == 0 {

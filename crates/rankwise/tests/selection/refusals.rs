@@ -86,13 +86,18 @@ fn training_parts_with_nothing_to_learn() {
     let data = board(4, &[(0, 1, L), (1, 2, T), (2, 3, T), (0, 3, T)], None);
     refused(&tuner(), &data, Split::Folds(2), &["training part of fold ", "only ties", "nothing to learn"]);
     let ties = board(4, &[(0, 1, T), (1, 2, T)], None);
-    refused(&tuner(), &ties, Split::Valid(&data), &["training pairs", "only ties"]);
+    refused(&tuner(), &ties, Split::Valid(&data), &["all pairs are ties", "nothing to learn"]);
 }
 
 #[test]
 fn validation_items_that_the_model_cannot_read() {
     let train = board(3, &[(0, 1, L), (1, 2, T)], None);
-    let error = refused(&tuner(), &train, Split::Valid(&board(4, &[(0, 3, L)], None)), &["not in the training data"]);
-    assert!(matches!(error, Error::Mismatch { .. }));
-    refused(&tuner(), &train, Split::Valid(&simulated(20, 1)), &["model and data do not fit"]);
+    let error = refused(
+        &tuner(),
+        &train,
+        Split::Valid(&board(4, &[(0, 3, L)], None)),
+        &["validation pairs", "not in the training data"],
+    );
+    assert!(matches!(error, Error::Data { .. }));
+    refused(&tuner(), &train, Split::Valid(&simulated(20, 1)), &["validation pairs", "do not fit the training pairs"]);
 }
