@@ -14,6 +14,8 @@ use crate::solver::{Limits, newton, pair_newton, polish};
 
 /// Steps of the search in duals, for every pair, within which it is worth starting with.
 const QUICK: u64 = 20;
+/// A gap of this share of the tolerance is where one that cannot be polished away ends.
+const CLOSE_BY: f64 = 1e-3;
 /// Folds that kernel machines re-fit their threshold on.
 const FOLDS: usize = 5;
 
@@ -149,8 +151,8 @@ impl<'e> Instance<'e, '_> {
         {
             Some(ending) => ending,
             None => {
-                let (ending, is_polished) = self.solve_in_duals(&problem, &mut state)?;
-                is_exact = is_polished || ending.collapsed;
+                let (ending, is_optimum) = self.solve_in_duals(&problem, &mut state)?;
+                is_exact = is_optimum || ending.collapsed;
                 ending
             }
         };
@@ -258,7 +260,7 @@ impl<'e> Instance<'e, '_> {
         stop.map(|stop| Ending { certificate, stop, collapsed: false })
     }
 
-    /// Sequential minimal optimisation, and whether its end could be polished: f32 rows are half the memory and twice the speed; what they cannot solve or hold,
+    /// Sequential minimal optimisation, and whether it came to the optimum itself: f32 rows are half the memory and twice the speed; what they cannot solve or hold,
     /// f64 rows finish.
     fn solve_in_duals(&self, problem: &PairProblem<'_>, state: &mut State) -> Result<(Ending, bool)> {
         let mut ending = self.search_in_duals(problem, state, self.limits)?;
@@ -275,8 +277,8 @@ impl<'e> Instance<'e, '_> {
                 }
             }
             limits.tol *= 0.1;
-            if limits.tol < 1e-3 * self.limits.tol {
-                break;
+            if limits.tol < CLOSE_BY * self.limits.tol {
+                return Ok((ending, true)); // so close by that the rest does not show
             }
             let mut nearer = state.clone();
             let closer = self.search_in_duals(problem, &mut nearer, limits)?;
