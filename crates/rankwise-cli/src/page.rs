@@ -34,7 +34,8 @@ th:first-child,td:first-child,.words th,.words td{text-align:left}\
 @media (min-width:45rem){.row .rw-picture{font-size:16px}}\
 pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--panel);padding:.6rem .8rem;font:.875rem/1.6 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}\
 figure{margin:.8rem 0;min-width:0;break-inside:avoid}\
-figure svg{display:block;max-width:100%;height:auto}\
+figure svg{display:block;max-width:100%;height:auto}figure .box{margin:0}\
+@media screen and (max-width:30rem){.figures:not(.row) svg{max-width:none;min-width:27rem}}\
 figcaption{color:var(--soft);font-size:.925rem;max-width:46rem;margin-top:.4rem}\
 details{margin:.6rem 0}summary{cursor:pointer;color:var(--accent);padding:.25rem 0}\
 summary:focus-visible,.box:focus-visible{outline:2px solid var(--accent);outline-offset:2px}\
@@ -156,7 +157,10 @@ impl Page {
         self.body += &format!("<div class=\"{class}\">\n");
         for (picture, caption) in figures {
             let caption = prose(caption);
-            self.body += &format!("<figure>\n{}<figcaption>{caption}</figcaption>\n</figure>\n", picture.inline());
+            self.body += &format!(
+                "<figure>\n<div class=\"box\">{}</div>\n<figcaption>{caption}</figcaption>\n</figure>\n",
+                picture.inline()
+            );
         }
         self.body += "</div>\n";
     }
