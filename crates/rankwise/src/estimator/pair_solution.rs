@@ -180,7 +180,7 @@ impl<'e> Instance<'e, '_> {
             beta: matches!(task, Task::Compare { .. }).then_some(certificate.beta),
             collapsed: ending.collapsed,
             is_constant: false,
-            is_exact,
+            is_exact: is_exact && ending.stop == Stop::Converged,
             problem,
             state,
         };
@@ -260,8 +260,7 @@ impl<'e> Instance<'e, '_> {
         stop.map(|stop| Ending { certificate, stop, collapsed: false })
     }
 
-    /// Sequential minimal optimisation, and whether it came to the optimum itself: f32 rows are half the memory and twice the speed; what they cannot solve or hold,
-    /// f64 rows finish.
+    /// The search in duals, and whether it came to the optimum itself.
     fn solve_in_duals(&self, problem: &PairProblem<'_>, state: &mut State) -> Result<(Ending, bool)> {
         let mut ending = self.search_in_duals(problem, state, self.limits)?;
         // Where the matrix is at hand, the optimum itself is not far.
@@ -290,6 +289,8 @@ impl<'e> Instance<'e, '_> {
         Ok((ending, false))
     }
 
+    /// Sequential minimal optimisation: f32 rows are half the memory and twice the speed; what they cannot solve or hold,
+    /// f64 rows finish.
     fn search_in_duals(&self, problem: &PairProblem<'_>, state: &mut State, limits: Limits<'_>) -> Result<Ending> {
         if let Ok(mut rows) = PairRows::<f32>::new(problem, self.cache_bytes) {
             let ending = smo::solve(problem, &mut rows, state, limits);
@@ -301,8 +302,8 @@ impl<'e> Instance<'e, '_> {
         Ok(smo::solve(problem, &mut rows, state, limits))
     }
 
-    /// Margins of every pair by machines that have not seen it: estimates of leaving one out where they are to be had, folds elsewhere. Training margins of a kernel machine
-    /// are too good to choose a threshold by.
+    /// Margins of every pair by machines that have not seen it: estimates of leaving one out where they are to be had, folds
+    /// elsewhere. Training margins of a kernel machine are too good to choose a threshold by.
     pub(super) fn cross_fitted_margins(&self, solution: &Solution<'_>, seed: u64) -> Result<CrossFitted> {
         let learnt: Vec<usize> = (0..self.costs.len()).filter(|&k| self.is_learnt(k)).collect();
         let mut data = self.data.select(&learnt);

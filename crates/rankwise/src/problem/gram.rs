@@ -125,15 +125,9 @@ impl PairGram {
 
     /// The products of all pairs with a sum of pairs.
     pub(super) fn times(&self, coefficients: &[f64]) -> Vec<f64> {
-        let n = self.n_columns;
-        let mut products = vec![0.0; self.values.len() / n.max(1)];
-        let (square, rest) = products.split_at_mut(n);
-        for (k, &c) in coefficients.iter().enumerate().filter(|(_, c)| **c != 0.0) {
-            add_multiple::<f64>(square, c, self.row(k as u32));
-        }
-        for (k, product) in rest.iter_mut().enumerate() {
-            *product = dot::<f64>(self.row((n + k) as u32), coefficients);
-        }
+        let mut products = self.square_times(coefficients);
+        let others = self.values.chunks_exact(self.n_columns.max(1)).skip(self.n_columns);
+        products.extend(others.map(|row| dot::<f64>(row, coefficients)));
         products
     }
 

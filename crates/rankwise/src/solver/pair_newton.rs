@@ -5,10 +5,10 @@
 //!
 //!   δ + S̃·G·δ = t* − t,
 //!
-//! in which pairs without curvature simply take the coefficient that is asked for. For the others (A), with h = x/q and M = G_AA + 1/q, two
-//! systems M·w = (t* − t)/q − G·δ_rest and M·v = h give δ = w + v·s, s = hᵀ(t* − t − w)/(Σq − hᵀx + hᵀv). M is positive
-//! definite: conjugate gradients where 1/q is large against G, Cholesky elsewhere. The functions are piecewise
-//! quadratic, so that a full step that changes nobody's acting ends the search, exactly.
+//! in which pairs without curvature simply take the coefficient that is asked for. For the others (A), with h = x/q and
+//! M = G_AA + 1/q, two systems M·w = (t* − t)/q − G·δ_rest and M·v = h give δ = w + v·s with
+//! s = hᵀ(t* − t − w)/(Σq − hᵀx + hᵀv). M is positive definite: conjugate gradients where 1/q is large against G, Cholesky
+//! elsewhere. The functions are piecewise quadratic, so that a full step that changes nobody's acting ends the search, exactly.
 
 use super::Limits;
 use super::cholesky::Cholesky;
