@@ -1,11 +1,13 @@
-//! What the user has: features, pairs with outcomes, folds; nothing here knows a loss, a solver or a model.
+//! What the user has: features, items with labels in groups, pairs with outcomes, folds; nothing here knows a loss, a solver or a model.
 
 mod comparison;
 mod features;
 mod folds;
+mod groups;
 mod items;
 pub(crate) mod order;
 mod random;
+mod ranking;
 mod scale;
 pub mod simulate;
 
@@ -13,9 +15,11 @@ pub use comparison::{Comparisons, Outcome, Pair, PairSet};
 pub(crate) use features::Values;
 pub use features::{Features, Precision};
 pub use folds::cross_fit_folds;
+pub use groups::{Groups, Members};
 pub use items::Items;
 pub use random::Random;
 pub(crate) use random::mix;
+pub use ranking::Ranking;
 pub use scale::{Scale, Scaler};
 
 /// The largest standard deviation of a column over the smallest; constant columns do not count.

@@ -1,0 +1,96 @@
+//! Items to be ranked: labels within groups.
+
+use super::{Groups, Items};
+use crate::error::{Error, Result};
+
+/// Items with labels, in groups. Of two items in one group the one with the larger label is better; nothing is said of
+/// items in different groups, nor of equal labels.
+#[derive(Debug, Clone)]
+pub struct Ranking {
+    /// The items and their features.
+    pub items: Items,
+    /// One label per item; higher is better, and only the order matters.
+    pub labels: Vec<f64>,
+    /// Which items may be compared.
+    pub groups: Groups,
+    /// One weight per item: a pair has the product of its two. `None`: all 1.
+    pub weights: Option<Vec<f64>>,
+    /// One weight per group, which multiplies those of its pairs. `None`: all 1.
+    pub group_weights: Option<Vec<f64>>,
+}
+
+impl Ranking {
+    /// Checks lengths and numbers. Without groups all items are comparable.
+    pub fn new(items: Items, labels: Vec<f64>, groups: Option<Groups>) -> Result<Self> {
+        let n = items.n_items();
+        if labels.len() != n {
+            return Err(Error::parameter("labels", labels.len(), format!("one for each of the {n} items")));
+        }
+        if let Some(at) = labels.iter().position(|label| !label.is_finite()) {
+            return Err(Error::parameter("labels", labels[at], "finite numbers"));
+        }
+        let groups = groups.unwrap_or_else(|| Groups::single(n));
+        if groups.n_items() != n {
+            return Err(Error::parameter("groups", groups.n_items(), format!("one for each of the {n} items")));
+        }
+        Ok(Ranking { items, labels, groups, weights: None, group_weights: None })
+    }
+
+    /// The same with a weight per item.
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self> {
+        check_weights("weights", &weights, self.n_items())?;
+        self.weights = Some(weights);
+        Ok(self)
+    }
+
+    /// The same with a weight per group.
+    pub fn with_group_weights(mut self, weights: Vec<f64>) -> Result<Self> {
+        check_weights("group_weights", &weights, self.groups.len())?;
+        self.group_weights = Some(weights);
+        Ok(self)
+    }
+
+    /// How many items there are.
+    pub fn n_items(&self) -> usize {
+        self.items.n_items()
+    }
+
+    /// The weight of an item.
+    pub fn weight(&self, item: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[item])
+    }
+
+    /// The weight of a group.
+    pub fn group_weight(&self, group: usize) -> f64 {
+        self.group_weights.as_ref().map_or(1.0, |weights| weights[group])
+    }
+
+    /// The items of the given numbers, in the groups they have.
+    pub fn select(&self, numbers: &[usize]) -> Self {
+        let groups = self.groups.select(numbers);
+        let group_weights = self.group_weights.as_ref().map(|weights| {
+            let mut kept = vec![0.0; groups.len()];
+            for (new, &item) in groups.numbers().iter().zip(numbers) {
+                kept[*new as usize] = weights[self.groups.numbers()[item] as usize];
+            }
+            kept
+        });
+        Ranking {
+            items: self.items.select(numbers),
+            labels: numbers.iter().map(|&i| self.labels[i]).collect(),
+            groups,
+            weights: self.weights.as_ref().map(|weights| numbers.iter().map(|&i| weights[i]).collect()),
+            group_weights,
+        }
+    }
+}
+
+fn check_weights(name: &'static str, weights: &[f64], n: usize) -> Result<()> {
+    if weights.len() != n {
+        return Err(Error::parameter(name, weights.len(), format!("{n} entries")));
+    }
+    match weights.iter().find(|w| !(w.is_finite() && **w >= 0.0)) {
+        Some(bad) => Err(Error::parameter(name, bad, "finite numbers of at least 0")),
+        None => Ok(()),
+    }
+}
