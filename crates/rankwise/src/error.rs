@@ -110,6 +110,14 @@ pub enum Error {
         /// What to ask instead.
         remedy: String,
     },
+    /// A hard margin was asked for where there is none.
+    #[error("{problem}; {remedy}")]
+    NotRankable {
+        /// What was found.
+        problem: String,
+        /// What the user can do about it.
+        remedy: String,
+    },
     /// The caller asked to stop before there was a result.
     #[error("interrupted")]
     Interrupted,

@@ -1,7 +1,8 @@
 //! Losses ℓ(t) of a slack t = 1 − margin, as scalar arithmetic: the primal value and the shape of the dual.
 //!
 //! With weight c, the dual of c·ℓ(t) is  max over a of  a·t − D(a):
-//! hinge: 0 ≤ a ≤ c, D = 0;  squared hinge: 0 ≤ a, D = a²/(4c), that is a diagonal shift of 1/(2c).
+//! hinge: 0 ≤ a ≤ c, D = 0;  squared hinge: 0 ≤ a, D = a²/(4c), that is a diagonal shift of 1/(2c). The logistic loss is
+//! for ranking items, in the primal alone.
 
 /// A loss of the slack of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -13,27 +14,33 @@ pub enum Loss {
     /// max(0, t)²
     #[default]
     SquaredHinge,
+    /// log(1 + e^(t−1))
+    Logistic,
 }
 
 impl Loss {
     /// All losses.
-    pub const ALL: [Loss; 2] = [Loss::Hinge, Loss::SquaredHinge];
+    pub const ALL: [Loss; 3] = [Loss::Hinge, Loss::SquaredHinge, Loss::Logistic];
+
+    /// Those that machines on judged pairs know.
+    pub const OF_PAIRS: [Loss; 2] = [Loss::Hinge, Loss::SquaredHinge];
 
     /// The name in options and files.
     pub fn name(self) -> &'static str {
         match self {
             Loss::Hinge => "hinge",
             Loss::SquaredHinge => "squared-hinge",
+            Loss::Logistic => "logistic",
         }
     }
 
     /// ℓ(t)
     #[inline]
     pub fn value(self, t: f64) -> f64 {
-        let t = t.max(0.0);
         match self {
-            Loss::Hinge => t,
-            Loss::SquaredHinge => t * t,
+            Loss::Hinge => t.max(0.0),
+            Loss::SquaredHinge => t.max(0.0) * t.max(0.0),
+            Loss::Logistic => (t - 1.0).max(0.0) + (-(t - 1.0).abs()).exp().ln_1p(),
         }
     }
 
@@ -43,13 +50,14 @@ impl Loss {
         match self {
             Loss::Hinge => f64::from(t >= 0.0),
             Loss::SquaredHinge => 2.0 * t.max(0.0),
+            Loss::Logistic => 1.0 / (1.0 + (1.0 - t).exp()),
         }
     }
 
     /// The largest dual variable of c·ℓ.
     pub fn dual_upper(self, c: f64) -> f64 {
         match self {
-            Loss::Hinge => c,
+            Loss::Hinge | Loss::Logistic => c,
             Loss::SquaredHinge => f64::INFINITY,
         }
     }
@@ -57,7 +65,7 @@ impl Loss {
     /// What c·ℓ adds to the diagonal of the dual's quadratic form.
     pub fn dual_shift(self, c: f64) -> f64 {
         match self {
-            Loss::Hinge => 0.0,
+            Loss::Hinge | Loss::Logistic => 0.0,
             Loss::SquaredHinge => 0.5 / c,
         }
     }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+mod products;
+
 use super::random::mix;
 use crate::error::{Error, Result};
 
@@ -198,6 +200,11 @@ impl Features {
             Layout::Dense => row * self.n_cols..(row + 1) * self.n_cols,
             Layout::Sparse { starts, .. } => starts[row]..starts[row + 1],
         }
+    }
+
+    /// How many numbers of a row are stored.
+    pub(crate) fn n_stored_in_row(&self, row: usize) -> usize {
+        self.span(row).len()
     }
 
     /// Calls `each(column, value)` for the stored numbers of a row, columns ascending.

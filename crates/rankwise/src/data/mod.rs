@@ -22,9 +22,18 @@ pub(crate) use random::mix;
 pub use ranking::Ranking;
 pub use scale::{Scale, Scaler};
 
-/// The largest standard deviation of a column over the smallest; constant columns do not count.
+/// Rows that tell how features are scaled, where there are more.
+const TELLING_ROWS: usize = 5000;
+
+/// The largest standard deviation of a column over the smallest; constant columns do not count. Of many items, some thousands
+/// speak for all.
 pub(crate) fn largest_scale_ratio(items: &Features) -> f64 {
-    let stats = scale::ColumnStats::of(items);
+    let stats = if items.n_rows() <= TELLING_ROWS {
+        scale::ColumnStats::of(items)
+    } else {
+        let some: Vec<usize> = (0..TELLING_ROWS).map(|k| k * items.n_rows() / TELLING_ROWS).collect();
+        scale::ColumnStats::of(&items.select_rows(&some))
+    };
     let varying = || stats.deviation.iter().copied().filter(|&d| d > 0.0);
     varying().fold(0.0, f64::max) / varying().fold(f64::INFINITY, f64::min)
 }

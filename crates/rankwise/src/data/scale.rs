@@ -28,6 +28,9 @@ pub struct Scaler {
 impl Scaler {
     /// Learns from items; `None` for [`Scale::None`].
     pub fn learn(kind: Scale, items: &Features) -> Option<Self> {
+        if kind == Scale::None {
+            return None;
+        }
         let stats = ColumnStats::of(items);
         let (mut shift, mut divisor) = match kind {
             Scale::None => return None,

@@ -6,10 +6,13 @@ mod pair_estimator;
 mod pair_solution;
 mod pairs;
 mod rank;
+mod rank_svm;
 mod trials;
 
 pub use common::{Effort, Fit};
 pub use compare::CompareSvm;
 pub use pair_estimator::PairEstimator;
 pub use rank::{CompareRank, Variant};
+
+pub use rank_svm::RankSvm;
 pub(crate) use trials::{HeldOut, Path, Trials};

@@ -9,7 +9,9 @@ use crate::data::{Comparisons, Outcome, Scale, Scaler, largest_scale_ratio};
 use crate::error::{Error, Place, Result};
 use crate::kernel::{ItemRows, Kernel, KernelFunction};
 use crate::loss::Loss;
-use crate::model::{Balance, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieRegion, TieShare, Training};
+use crate::model::{
+    Balance, LearntFrom, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieRegion, TieShare, Training,
+};
 use crate::problem::threshold::best_threshold;
 use crate::problem::{Exact, Task};
 use crate::progress::{Stop, Watch};
@@ -45,6 +47,12 @@ impl PairMachine {
                 Err(Error::parameter(name, value, "a finite number above 0"))
             }
         };
+        if !Loss::OF_PAIRS.contains(&self.loss) {
+            return Err(Error::Unsupported {
+                problem: format!("loss {} is not for judged pairs in this version", self.loss.name()),
+                remedy: format!("choose {}", Loss::OF_PAIRS.map(Loss::name).join(" or ")),
+            });
+        }
         positive("C", self.c)?;
         positive("tie_weight", self.tie_weight)?;
         self.kernel.check()?;
@@ -180,6 +188,7 @@ impl PairMachine {
         };
         Training {
             method: self.method,
+            learnt_from: LearntFrom::Pairs,
             loss: self.loss,
             kernel: instance.exact.kernel(),
             c: self.c,
@@ -193,6 +202,7 @@ impl PairMachine {
             items: data.set.items.n_items(),
             features: scorer.n_features,
             groups: data.groups.as_ref().map(|groups| groups.iter().collect::<HashSet<_>>().len()),
+            groups_dropped: 0,
             pairs: data.n_pairs(),
             ties: data.n_ties(),
             objective: solution.objective,
@@ -210,6 +220,7 @@ impl PairMachine {
                 observed: share(&|k| data.outcomes[k] == Outcome::Tie),
                 predicted: share(&|k| solution.margins[k].abs() <= threshold),
             },
+            margin: None,
             warnings,
             tuning: None,
         }

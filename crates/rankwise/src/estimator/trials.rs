@@ -110,7 +110,7 @@ impl Trials {
         let repeat = self.data.set.items.n_items() < self.data.n_pairs();
         let is_exact = match machine.loss {
             Loss::SquaredHinge => exact.kernel() == KernelFunction::Linear || exact.has_matrix(),
-            Loss::Hinge => exact.has_matrix() && !repeat,
+            _ => exact.has_matrix() && !repeat,
         };
         is_exact.then_some(Path { trials: self, exact, machine, part, last: None, before: None })
     }

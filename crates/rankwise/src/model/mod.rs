@@ -7,7 +7,7 @@ mod training;
 mod tuning;
 
 pub use scorer::{ScoreFunction, Scorer};
-pub use training::{Balance, Method, ThresholdRule, TieRegion, TieShare, Training};
+pub use training::{Balance, LearntFrom, Method, ThresholdRule, TieRegion, TieShare, Training};
 pub use tuning::{EQUAL_MEANS, Tuning, TuningBaseline, TuningPoint, TuningSplit};
 
 use crate::data::{Outcome, PairSet};

@@ -88,6 +88,11 @@ impl Scorer {
         })
     }
 
+    /// The column of each of the model's features in the data; `None` where the data have none.
+    pub(crate) fn columns(&self, items: &Items) -> Result<Vec<Option<usize>>> {
+        Ok(self.match_columns(items)?.unwrap_or_else(|| (0..self.n_features).map(Some).collect()))
+    }
+
     /// Where each of the model's features stands in the data; `None` when they stand in order already.
     fn match_columns(&self, items: &Items) -> Result<Option<Vec<Option<usize>>>> {
         if self.are_indicators != items.are_indicators {

@@ -56,15 +56,28 @@ pub enum TieRegion {
     Always,
 }
 
-/// How outcomes are weighted against each other.
+/// How pairs are weighted against each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Balance {
     /// As the data say.
     #[default]
     None,
-    /// Ties are weighted so that Σc(non-ties) = 2·Σc(ties).
+    /// Judged pairs: ties are weighted so that Σc(non-ties) = 2·Σc(ties).
     Outcomes,
+    /// Items: the pairs of every group of weight 1 weigh 1 together.
+    Groups,
+}
+
+/// What a model has learnt from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LearntFrom {
+    /// Judged pairs.
+    #[default]
+    Pairs,
+    /// Items with labels, in groups.
+    Items,
 }
 
 /// Shares of ties on the training pairs.
@@ -83,6 +96,9 @@ pub struct TieShare {
 pub struct Training {
     /// The method.
     pub method: Method,
+    /// What the data were.
+    #[serde(default)]
+    pub learnt_from: LearntFrom,
     /// The loss.
     pub loss: Loss,
     /// The kernel, γ resolved.
@@ -110,11 +126,14 @@ pub struct Training {
     pub items: usize,
     /// Features.
     pub features: usize,
-    /// Groups of pairs, where the data have groups.
+    /// Groups, where the data have groups; of items, those that have pairs.
     pub groups: Option<usize>,
+    /// Groups of items without a pair: all labels the same.
+    #[serde(default)]
+    pub groups_dropped: usize,
     /// Pairs with a weight above 0.
     pub pairs: usize,
-    /// Of these, ties.
+    /// Of these, ties; 0 for items, of which only pairs with different labels count.
     pub ties: usize,
     /// The primal value at the model.
     #[serde(with = "super::number")]
@@ -136,6 +155,9 @@ pub struct Training {
     pub collapsed: bool,
     /// Observed and predicted shares of ties.
     pub tie_share: TieShare,
+    /// With C = ∞, the least lead of a better item over a worse one for weights of norm 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub margin: Option<f64>,
     /// What the user should know.
     pub warnings: Vec<String>,
     /// The search that chose C, kernel and loss, if one did.

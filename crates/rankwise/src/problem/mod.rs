@@ -6,12 +6,14 @@ mod exact;
 mod gram;
 mod linear_primal;
 mod pair_rows;
+mod rank;
 pub(crate) mod threshold;
 
 pub(crate) use compare::{PairProblem, Task};
 pub(crate) use exact::Exact;
 pub(crate) use linear_primal::LinearPrimal;
 pub(crate) use pair_rows::PairRows;
+pub(crate) use rank::{RankCounts, RankSums, Shape};
 
 use crate::math::Real;
 
@@ -140,6 +142,49 @@ pub(crate) trait SmoothPrimal {
     fn hessian_diagonal(&self, point: &PrimalPoint) -> Vec<f64>;
     /// Multiplications that forming the Hessian takes.
     fn hessian_work(&self) -> usize;
+}
+
+/// What a sum of losses says at given weights.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SumPoint {
+    /// Its value, as it is minimised.
+    pub(crate) value: f64,
+    /// The gradient of `value`; minus it is the weights that the dual variables of the losses make.
+    pub(crate) gradient: Vec<f64>,
+    /// The value of the loss that is meant; differs from `value` where that is rounded off.
+    pub(crate) meant: f64,
+    /// What the gap between `meant` + ½‖w‖² and the dual value has beside ½‖w + gradient‖².
+    pub(crate) excess: f64,
+}
+
+/// A convex function of weights that is a sum over blocks of data, as Newton's method sees it: without ½‖w‖². Every answer
+/// is a sum over blocks, each of which keeps where it was sent last; so blocks may be anywhere.
+pub(crate) trait BlockSums {
+    /// How many weights there are.
+    fn dim(&self) -> usize;
+    /// Numbers that one product with the data reads.
+    fn n_numbers(&self) -> usize;
+    /// Sends the blocks to new weights. One read of the data.
+    fn go_to(&mut self, weights: &[f64]) -> SumPoint;
+    /// Hessian times a vector, where the blocks are. One read.
+    fn hessian_times(&mut self, v: &[f64]) -> Vec<f64>;
+    /// About the diagonal of the Hessian. One read or two.
+    fn hessian_diagonal(&mut self) -> Vec<f64>;
+    /// Vectors, one after the other, whose outer products sum to about the Hessian: about `n` of them.
+    fn hessian_sketch(&mut self, n: usize) -> Vec<f64>;
+    /// Makes the blocks ready to try steps in a direction from where they are. One read.
+    fn aim(&mut self, direction: &[f64]);
+    /// The value after a step of this size in that direction, and its slope there; no read. The Hessian is not defined
+    /// until the blocks are sent somewhere.
+    fn along(&mut self, step: f64) -> (f64, f64);
+    /// What the losses are multiplied with.
+    fn set_c(&mut self, c: f64);
+    /// The least lead of a better item over a worse one, where the blocks are.
+    fn least_lead(&self) -> f64;
+    /// Rounds off the kink of the hinge over this width.
+    fn round_off(&mut self, width: f64);
+    /// About the same sum over a small share of the data, if there is enough of it.
+    fn thinned(&self) -> Option<Box<dyn BlockSums + '_>>;
 }
 
 /// Rows of the matrix K over pairs, restricted to the pairs the solver still works on.

@@ -2,11 +2,14 @@
 
 mod aim;
 mod cholesky;
+pub(crate) mod hard_margin;
 pub(crate) mod newton;
+pub(crate) mod newton_cg;
 pub(crate) mod pair_newton;
 pub(crate) mod polish;
 mod scan;
 pub(crate) mod smo;
+pub(crate) mod smoothing;
 
 use std::time::Instant;
 
@@ -22,11 +25,16 @@ pub(crate) struct Limits<'a> {
 }
 
 impl Limits<'_> {
+    /// Whether the time is over.
+    fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
     /// The limit that is reached after so many steps with this (estimated) relative gap, if any; tells the watch.
     fn reached(&self, steps: u64, gap: f64) -> Option<Stop> {
         if steps >= self.max_iter {
             Some(Stop::MaxIter)
-        } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        } else if self.is_over() {
             Some(Stop::TimeLimit)
         } else if !self.watch.on_progress(Progress { iterations: steps.max(1), gap, tol: self.tol }) {
             Some(Stop::Interrupted)

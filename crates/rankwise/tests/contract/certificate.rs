@@ -38,7 +38,7 @@ fn objective_is_the_primal_value_at_the_model_and_the_gap_bounds_it() {
     for (name, data) in &data_sets() {
         for method in Method::ALL {
             for kernel in kernels() {
-                for loss in Loss::ALL {
+                for loss in Loss::OF_PAIRS {
                     for (c, region) in [(0.01, TieRegion::Free), (1.0, TieRegion::Always), (50.0, TieRegion::Free)] {
                         let mut ask = Ask::new(method, kernel, loss, c);
                         ask.tie_region = region;
@@ -71,7 +71,7 @@ fn objective_is_the_primal_value_at_the_model_and_the_gap_bounds_it() {
 #[test]
 fn a_millionth_is_reached_on_the_papers_simulation() {
     let data = simulated(400);
-    for loss in Loss::ALL {
+    for loss in Loss::OF_PAIRS {
         for gamma in [0.5f64.powi(7), 0.5, 16.0] {
             for c in [1e-3, 1.0, 1e3] {
                 let started = Instant::now();
@@ -109,7 +109,7 @@ fn no_other_threshold_makes_fewer_mistakes_in_training() {
             (Method::Rank2, Kernel::rbf(0.5)),
             (Method::Compare, Kernel::Linear),
         ] {
-            for loss in Loss::ALL {
+            for loss in Loss::OF_PAIRS {
                 let model = Ask::new(method, kernel, loss, 1.0).refit().model(data);
                 let scores = scores(&model, data);
                 let margin = |p: &Pair| scores[p.right as usize] - scores[p.left as usize];

@@ -19,7 +19,7 @@ fn asks() -> Vec<Ask> {
     let mut asks = Vec::new();
     for method in Method::ALL {
         for kernel in [Kernel::Linear, Kernel::Rbf { gamma: Gamma::Scale }, POLY] {
-            for loss in Loss::ALL {
+            for loss in Loss::OF_PAIRS {
                 asks.push(Ask::new(method, kernel, loss, 1.0));
                 asks.push(Ask::new(method, kernel, loss, 1.0).refit());
             }
@@ -128,7 +128,7 @@ fn items_without_differences_score_equally() {
     let plain = with_features(|_, f, v| if f == 0 { 0.0 } else { v });
     let huge = with_features(|_, f, v| if f == 0 { 1e9 } else { v });
     for kernel in [Kernel::Linear, Kernel::rbf(0.5)] {
-        for loss in Loss::ALL {
+        for loss in Loss::OF_PAIRS {
             let ask = Ask::compare(kernel, loss, 1.0).tol(1e-6);
             let (a, b) = (ask.model(&plain), ask.model(&huge));
             assert!((a.training.objective / b.training.objective - 1.0).abs() <= 1e-5, "{ask:?}");
@@ -274,7 +274,7 @@ fn a_watch_stops_the_fit_even_between_folds() {
 fn a_kernel_that_is_not_positive_definite_ends() {
     let data = Draw { seed: 5, items: 60, features: 3, pairs: 150, ties: 0.3, noise: 1.0 }.data();
     for method in Method::ALL {
-        for loss in Loss::ALL {
+        for loss in Loss::OF_PAIRS {
             let ask = Ask::new(method, SIGMOID, loss, 1.0);
             let what = format!("{ask:?}");
             let given = data.clone();
@@ -308,7 +308,7 @@ fn indicators_powers_tight_tolerances_and_small_caches_work() {
 
     let unscaled = with_features(|_, f, v| v * [1.0, 30.0][f] + 5.0);
     for degree in 1..=5 {
-        for loss in Loss::ALL {
+        for loss in Loss::OF_PAIRS {
             for coef0 in [0.0, 1.0] {
                 let kernel = Kernel::Poly { gamma: Gamma::Value(1.0), coef0, degree };
                 let mut ask = Ask::compare(kernel, loss, 1.0);

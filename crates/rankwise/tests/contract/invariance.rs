@@ -19,7 +19,7 @@ fn asks() -> Vec<Ask> {
     let mut asks = Vec::new();
     for method in Method::ALL {
         for kernel in [Kernel::Linear, Kernel::rbf(0.3), POLY] {
-            asks.extend(Loss::ALL.map(|loss| Ask::new(method, kernel, loss, 2.0).refit()));
+            asks.extend(Loss::OF_PAIRS.map(|loss| Ask::new(method, kernel, loss, 2.0).refit()));
         }
     }
     asks
@@ -176,7 +176,7 @@ fn the_number_of_threads_and_a_second_run_change_no_byte() {
         ("rbf, many features", &wide, Kernel::rbf(0.01)),
         ("rbf, few items", &few_items, Kernel::rbf(0.05)),
     ] {
-        for loss in Loss::ALL {
+        for loss in Loss::OF_PAIRS {
             let ask = Ask::compare(kernel, loss, 0.5).refit().tol(1e-2);
             let bytes = |threads| model_to_bytes(&ask.clone().threads(threads).model(data)).unwrap();
             let one = bytes(1);
@@ -196,7 +196,7 @@ fn units_of_features_and_c_trade_against_each_other() {
     let mut larger = data.clone();
     larger.set.items.features = Features::dense(3, rows.concat(), Precision::F64).unwrap();
     for method in Method::ALL {
-        for loss in Loss::ALL {
+        for loss in Loss::OF_PAIRS {
             let ask = Ask::new(method, Kernel::Linear, loss, 2.0).tol(1e-9);
             let (a, b) = (ask.model(&data), ask.clone().c(2.0 / (scale * scale)).model(&larger));
             // ½‖u‖² and C·losses both shrink by scale².

@@ -13,7 +13,9 @@ use parts::Parts;
 use rankwise::data::{Features, Items, Precision, Scale, Scaler};
 use rankwise::io::{model_from_bytes, model_to_bytes, read_model, write_model};
 use rankwise::kernel::KernelFunction;
-use rankwise::model::{Balance, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieRegion, TieShare, Training};
+use rankwise::model::{
+    Balance, LearntFrom, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieRegion, TieShare, Training,
+};
 use rankwise::{Error, Loss, Stop};
 
 const PATH: &str = "some/model.rwm";
@@ -21,6 +23,7 @@ const PATH: &str = "some/model.rwm";
 fn training(kernel: KernelFunction, method: Method) -> Training {
     Training {
         method,
+        learnt_from: LearntFrom::Pairs,
         loss: Loss::SquaredHinge,
         kernel,
         c: 0.1 + 0.2,
@@ -34,6 +37,7 @@ fn training(kernel: KernelFunction, method: Method) -> Training {
         items: 4,
         features: 3,
         groups: Some(2),
+        groups_dropped: 1,
         pairs: 7,
         ties: 3,
         objective: 1.234_567_890_123_456_7e-300,
@@ -45,6 +49,7 @@ fn training(kernel: KernelFunction, method: Method) -> Training {
         support_pairs: 5,
         collapsed: false,
         tie_share: TieShare { observed: 3.0 / 7.0, predicted: 2.0 / 7.0 },
+        margin: Some(0.1),
         warnings: vec!["feature \"a\\b\"\n differs".into()],
         tuning: None,
     }

@@ -27,7 +27,7 @@ fn equal_means_are_decided_for_the_smoothest() {
         let best = &tuning.points[tuning.best];
         (best.c, best.kernel, best.loss)
     };
-    let [hinge, squared] = Loss::ALL;
+    let [hinge, squared] = Loss::OF_PAIRS;
     assert_eq!(best(&[10.0, 1.0, 100.0], &[Kernel::Linear], &[squared]), (1.0, Kernel::Linear, squared));
     let narrow_first = [rbf(0.004), rbf(0.002), rbf(0.003)];
     assert_eq!(best(&[10.0, 1.0], &narrow_first, &[squared]), (1.0, rbf(0.002), squared));

@@ -1,0 +1,308 @@
+//! Ranking SVM on items with labels in groups.
+
+use std::time::Instant;
+
+use super::common::{Effort, Fit, setters};
+use crate::data::{Items, Ranking, Scale, Scaler, largest_scale_ratio};
+use crate::error::{Error, Place, Result};
+use crate::kernel::KernelFunction;
+use crate::loss::Loss;
+use crate::model::{
+    Balance, LearntFrom, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieRegion, TieShare, Training,
+};
+use crate::problem::{BlockSums, RankCounts, RankSums, Shape};
+use crate::progress::{Stop, Unwatched, Watch};
+use crate::solver::hard_margin::{self, Separation};
+use crate::solver::{Limits, newton_cg, smoothing};
+
+/// Ranking SVM with linear scores r(x) = w·x:
+///
+/// ½‖w‖² + C·Σ c_ij·ℓ(1 − (r(x_i) − r(x_j)))  over the pairs (i, j) of one group with label_i > label_j,
+///
+/// c_ij = weight_i·weight_j·(weight of the group). No pair is ever formed: the squared hinge and the hinge take
+/// O(n log n) time a step, the logistic loss O(pairs).
+///
+/// ```
+/// use rankwise::data::{Features, Groups, Items, Precision, Ranking};
+/// use rankwise::RankSvm;
+///
+/// let features = Features::dense(2, vec![0.1, 3.0, 0.5, 1.0, 0.9, 2.0, 0.2, 7.0, 0.4, 6.0], Precision::Auto)?;
+/// let items = Items::new(features, None, None)?;
+/// let groups = Groups::from_ids(["a", "a", "a", "b", "b"]);
+/// let data = Ranking::new(items, vec![0.0, 1.0, 2.0, 0.0, 1.0], Some(groups))?;
+///
+/// let fit = RankSvm::new().c(100.0).fit(&data)?;
+/// let scores = fit.model.scorer.scores(&data.items)?;
+/// assert!(scores[0] < scores[1] && scores[1] < scores[2] && scores[3] < scores[4]);
+/// # Ok::<(), rankwise::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct RankSvm {
+    /// C multiplies the sum of weighted losses; ∞ asks for a hard margin.
+    pub c: f64,
+    /// The loss.
+    pub loss: Loss,
+    /// [`Balance::Groups`]: all groups of weight 1 count the same.
+    pub balance: Balance,
+    /// The scaling of features.
+    pub scale: Scale,
+    /// How much work a fit may do.
+    pub effort: Effort,
+}
+
+impl Default for RankSvm {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl RankSvm {
+    /// Default parameters: C 1, squared hinge.
+    pub fn new() -> Self {
+        RankSvm {
+            c: 1.0,
+            loss: Loss::SquaredHinge,
+            balance: Balance::None,
+            scale: Scale::None,
+            effort: Effort::default(),
+        }
+    }
+
+    setters! {
+        /// Sets C, which multiplies the sum of weighted losses; ∞ asks for a hard margin.
+        c: f64,
+        /// Sets the loss.
+        loss: Loss,
+        /// Sets how groups are weighted against each other.
+        balance: Balance,
+        /// Sets the scaling of features.
+        scale: Scale,
+        /// Sets how much work a fit may do.
+        effort: Effort,
+    }
+
+    /// Whether the parameters are within their ranges; fitting asks too.
+    pub fn check(&self) -> Result<()> {
+        if self.c.is_nan() || self.c <= 0.0 {
+            return Err(Error::parameter("C", self.c, "a number above 0, or inf"));
+        }
+        if self.balance == Balance::Outcomes {
+            return Err(Error::parameter("balance", "outcomes", "none or groups for items"));
+        }
+        self.effort.check()
+    }
+
+    /// Fits a model.
+    pub fn fit(&self, data: &Ranking) -> Result<Fit> {
+        self.fit_from(data, None, &Unwatched)
+    }
+
+    /// Fits a model, starting from another one, while `watch` looks on, and perhaps stops it.
+    pub fn fit_from(&self, data: &Ranking, start: Option<&Model>, watch: &dyn Watch) -> Result<Fit> {
+        self.check()?;
+        let started = Instant::now();
+        self.effort.in_pool(|threads| {
+            let scaler = Scaler::learn(self.scale, &data.items.features);
+            let mut path = RankPath::new(self, data, scaler.as_ref())?;
+            if let Some(start) = start {
+                path.start_from(start, &data.items)?;
+            }
+            let model = path.fit(self.c, self.effort.limits(started, watch), self.warnings(data))?;
+            Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
+        })
+    }
+
+    fn warnings(&self, data: &Ranking) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let items = &data.items;
+        if self.scale == Scale::None && !items.are_indicators && largest_scale_ratio(&items.features) > 100.0 {
+            warnings.push("features differ in scale by more than 100×: consider --scale standard".into());
+        }
+        warnings
+    }
+}
+
+/// Fits of one ranking with one C after the other, each from where the last one ended.
+pub(crate) struct RankPath<'a> {
+    svm: RankSvm,
+    data: &'a Ranking,
+    scaler: Option<&'a Scaler>,
+    sums: RankSums<'a>,
+    last: Option<Vec<f64>>,
+}
+
+impl<'a> RankPath<'a> {
+    /// Makes ready; the data must have a pair.
+    pub(crate) fn new(svm: &RankSvm, data: &'a Ranking, scaler: Option<&'a Scaler>) -> Result<Self> {
+        let shape = match svm.loss {
+            Loss::Logistic if svm.c.is_finite() => Shape::Logistic,
+            Loss::Hinge if svm.c.is_finite() => Shape::Hinge(1.0),
+            _ => Shape::SquaredHinge, // a hard margin knows no loss
+        };
+        let divisors = scaler.map(|scaler| scaler.divisor.as_slice());
+        let sums = RankSums::new(data, divisors, shape, svm.c, svm.balance == Balance::Groups);
+        let counts = sums.counts();
+        if counts.n_pairs == 0 {
+            let problem = match (data.n_items(), counts.n_dropped) {
+                (0, _) => "there is no item",
+                (_, 0) => "every weight is 0",
+                (_, 1) => "all labels of the group are the same, so there is nothing to learn",
+                _ => "no group has two different labels, so there is nothing to learn",
+            };
+            return Err(Error::data(
+                Place::file("items"),
+                problem,
+                "give groups (qid) in which labels differ, with weights above 0",
+            ));
+        }
+        Ok(RankPath { svm: svm.clone(), data, scaler, sums, last: None })
+    }
+
+    /// The next fit starts from this model.
+    pub(crate) fn start_from(&mut self, model: &Model, items: &Items) -> Result<()> {
+        let ScoreFunction::Linear { weights } = &model.scorer.function else {
+            return Err(Error::Mismatch {
+                problem: format!("the model to start from has the {} kernel", model.scorer.function.kernel().name()),
+                remedy: "start from a linear model".into(),
+            });
+        };
+        let unscaled = |at: usize| weights[at] / model.scorer.scaler.as_ref().map_or(1.0, |s| s.divisor[at]);
+        let mut start = vec![0.0; items.features.n_cols()];
+        for (at, column) in model.scorer.columns(items)?.into_iter().enumerate() {
+            if let Some(column) = column {
+                start[column] = unscaled(at) * self.scaler.map_or(1.0, |s| s.divisor[column]);
+            }
+        }
+        self.last = Some(start);
+        Ok(())
+    }
+
+    /// Fits with this C.
+    pub(crate) fn fit(&mut self, c: f64, limits: Limits<'_>, mut warnings: Vec<String>) -> Result<Model> {
+        let solution = self.solve(c, limits)?;
+        if let Some(warning) = why_not_converged(&solution, limits.tol) {
+            warnings.push(warning);
+        }
+        let items = &self.data.items;
+        let scorer = Scorer {
+            n_features: items.features.n_cols(),
+            feature_names: items.feature_names.clone(),
+            are_indicators: items.are_indicators,
+            scaler: self.scaler.cloned(),
+            function: ScoreFunction::Linear { weights: solution.weights },
+        };
+        let RankCounts { n_items, n_groups, n_dropped, n_pairs } = self.sums.counts();
+        let is_hard = c == f64::INFINITY;
+        let training = Training {
+            method: Method::Rank,
+            learnt_from: LearntFrom::Items,
+            loss: self.svm.loss,
+            kernel: KernelFunction::Linear,
+            c,
+            tol: limits.tol,
+            seed: self.svm.effort.seed,
+            threshold_rule: ThresholdRule::default(),
+            tie_region: TieRegion::default(),
+            tie_weight: 1.0,
+            balance: self.svm.balance,
+            scale: self.svm.scale,
+            items: n_items,
+            features: items.features.n_cols(),
+            groups: Some(n_groups),
+            groups_dropped: n_dropped,
+            pairs: usize::try_from(n_pairs).unwrap_or(usize::MAX),
+            ties: 0,
+            objective: solution.objective,
+            gap: solution.gap,
+            certificate: if is_hard {
+                "upper minus lower bound of ½‖w‖², relative to the upper one".into()
+            } else {
+                "relative duality gap".into()
+            },
+            iterations: solution.steps,
+            stop: solution.stop,
+            support: None,
+            support_pairs: 0,
+            collapsed: false,
+            tie_share: TieShare { observed: 0.0, predicted: 0.0 },
+            margin: is_hard.then(|| 1.0 / (2.0 * solution.objective).sqrt()),
+            warnings,
+            tuning: None,
+        };
+        Ok(Model { scorer, threshold: 0.0, beta: None, no_tie_region: false, training })
+    }
+
+    fn solve(&mut self, c: f64, limits: Limits<'_>) -> Result<Solution> {
+        let start = self.last.take();
+        let solution = if c == f64::INFINITY { self.separate(start, limits)? } else { self.minimise(c, start, limits) };
+        if !(solution.objective.is_finite() && solution.weights.iter().all(|w| w.is_finite())) {
+            return Err(Error::Numeric {
+                problem: "the scores leave the range of numbers".into(),
+                remedy: "scale the features (--scale standard), or check them for numbers that are far too large"
+                    .into(),
+            });
+        }
+        self.last = Some(solution.weights.clone());
+        Ok(solution)
+    }
+
+    fn minimise(&mut self, c: f64, start: Option<Vec<f64>>, limits: Limits<'_>) -> Solution {
+        self.sums.set_c(c);
+        let minimum = match self.svm.loss {
+            Loss::Hinge => smoothing::minimise(&mut self.sums, start, limits),
+            _ => newton_cg::minimise(&mut self.sums, start, limits),
+        };
+        Solution {
+            objective: minimum.primal(),
+            gap: minimum.gap(),
+            steps: minimum.steps,
+            stop: minimum.stop.unwrap_or(Stop::Converged),
+            weights: minimum.weights,
+        }
+    }
+
+    fn separate(&mut self, start: Option<Vec<f64>>, limits: Limits<'_>) -> Result<Solution> {
+        let difference = self.sums.usual_difference();
+        match hard_margin::separate(&mut self.sums, start, difference, limits) {
+            Separation::Found { weights, objective, gap, steps, stop } => {
+                Ok(Solution { weights, objective, gap, steps, stop: stop.unwrap_or(Stop::Converged) })
+            }
+            Separation::None { largest_lead } => Err(Error::NotRankable {
+                problem: format!(
+                    "not linearly rankable: no weights of norm 1 give every better item a lead above {largest_lead:.1e} \
+                     over the worse ones of its group, where items usually differ by {difference:.1e}"
+                ),
+                remedy: "choose a finite C, which allows for errors".into(),
+            }),
+            Separation::Unknown(Stop::Interrupted) => Err(Error::Interrupted),
+            Separation::Unknown(stop) => Err(Error::Search {
+                problem: format!(
+                    "stopped ({}) before it was known whether the items are linearly rankable",
+                    stop.name()
+                ),
+                remedy: "allow more time or iterations, or choose a finite C".into(),
+            }),
+        }
+    }
+}
+
+/// Where a fit ended.
+struct Solution {
+    weights: Vec<f64>,
+    objective: f64,
+    gap: f64,
+    steps: u64,
+    stop: Stop,
+}
+
+fn why_not_converged(solution: &Solution, tol: f64) -> Option<String> {
+    let why = match solution.stop {
+        Stop::Converged => return None,
+        Stop::MaxIter => "the allowed number of iterations was used up",
+        Stop::TimeLimit => "the allowed time was used up",
+        Stop::Interrupted => "training was interrupted",
+        Stop::Stalled => "no further progress is possible in floating point",
+    };
+    Some(format!("not converged: {why}; the relative gap is {:.1e}, {tol:.0e} was asked for", solution.gap))
+}

@@ -1,0 +1,256 @@
+//! A block of whole groups: what is known of its items, and one visit of its rows per product.
+
+use rayon::prelude::*;
+
+use super::group::{Group, GroupLosses, Scratch, Shape};
+use crate::data::{Features, mix};
+use crate::math::dot;
+
+/// Items of a group beyond which its rows are shared out among threads, so many at a time.
+const MANY_ROWS: usize = 1 << 13;
+
+/// A block of whole groups.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    groups: Vec<Group>,
+    /// Rows of the features, group by group.
+    rows: Vec<u32>,
+    weights: Option<Vec<f64>>,
+    /// Scores at the weights gone to last, from the mean of the group.
+    scores: Vec<f64>,
+    /// Changes of the scores per step of the direction aimed at.
+    along: Vec<f64>,
+    /// Numbers stored in its rows.
+    pub(super) n_numbers: usize,
+}
+
+impl Block {
+    /// Adds a group of at least two labels.
+    pub(super) fn push(
+        &mut self,
+        rows: &[u32],
+        labels: &[f64],
+        weights: Option<&[f64]>,
+        factor: f64,
+        distinct: &[f64],
+        shape: Shape,
+    ) {
+        self.groups.push(Group::new(self.rows.len(), factor, labels, distinct, shape != Shape::Logistic));
+        self.rows.extend_from_slice(rows);
+        self.scores.resize(self.rows.len(), 0.0);
+        if let Some(weights) = weights {
+            self.weights.get_or_insert_default().extend_from_slice(weights);
+        }
+    }
+
+    pub(super) fn n_items(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The rows of every group, and its factor.
+    pub(super) fn groups(&self) -> impl Iterator<Item = (&[u32], f64)> {
+        (0..self.groups.len()).map(|g| (&self.rows[self.span(g)], self.groups[g].factor))
+    }
+
+    fn span(&self, group: usize) -> std::ops::Range<usize> {
+        let end = self.groups.get(group + 1).map_or(self.rows.len(), |next| next.start);
+        self.groups[group].start..end
+    }
+
+    /// Value and gradient at new weights, without C; the gradient is added to `sums`.
+    pub(super) fn go_to(
+        &mut self,
+        features: &Features,
+        weights: &[f64],
+        shape: Shape,
+        sums: &mut [f64],
+    ) -> GroupLosses {
+        let (mut total, mut scratch, mut slopes) = (GroupLosses::default(), Scratch::default(), Vec::new());
+        for g in 0..self.groups.len() {
+            let span = self.span(g);
+            let rows = &self.rows[span.clone()];
+            let scores = &mut self.scores[span.clone()];
+            times(features, rows, weights, scores);
+            // Only differences count; near 0 they lose no digits.
+            let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+            scores.iter_mut().for_each(|s| *s -= mean);
+            if scores.iter().any(|s| !s.is_finite()) {
+                total.value = f64::INFINITY;
+                total.meant = f64::INFINITY;
+                continue;
+            }
+            slopes.resize(rows.len(), 0.0);
+            let group = &mut self.groups[g];
+            let of_items = self.weights.as_ref().map(|w| &w[span.clone()]);
+            let losses = group.go_to(shape, scores, of_items, &mut slopes, &mut scratch);
+            total.value += group.factor * losses.value;
+            total.meant += group.factor * losses.meant;
+            total.excess += group.factor * losses.excess;
+            total.curved += group.factor * losses.curved;
+            slopes.iter_mut().for_each(|slope| *slope *= group.factor);
+            add(features, rows, &slopes, sums);
+        }
+        total
+    }
+
+    /// Hessian times v, without C, added to `sums`.
+    pub(super) fn hessian_times(&mut self, features: &Features, v: &[f64], shape: Shape, sums: &mut [f64]) {
+        let (mut scratch, mut change, mut product) = (Scratch::default(), Vec::new(), Vec::new());
+        for (g, group) in self.groups.iter().enumerate() {
+            let span = self.span(g);
+            let rows = &self.rows[span.clone()];
+            change.resize(rows.len(), 0.0);
+            product.resize(rows.len(), 0.0);
+            times(features, rows, v, &mut change);
+            let of_items = self.weights.as_ref().map(|w| &w[span.clone()]);
+            group.curvature_times(shape, &self.scores[span], &change, of_items, &mut product, &mut scratch);
+            product.iter_mut().for_each(|p| *p *= group.factor);
+            add(features, rows, &product, sums);
+        }
+    }
+
+    /// About the diagonal of the Hessian, without C: every item's curvature as if it were paired with the mean of its group.
+    pub(super) fn hessian_diagonal(&mut self, features: &Features, shape: Shape, sums: &mut [f64]) {
+        let mut means = vec![0.0; sums.len()];
+        for (g, group) in self.groups.iter().enumerate() {
+            let span = self.span(g);
+            let rows = &self.rows[span.clone()];
+            let unit = group.factor * group.unit_of_curvature(shape);
+            let curvature = |i: usize| self.weights.as_ref().map_or(1.0, |w| w[span.start + i]) * group.degrees()[i];
+            let total: f64 = (0..rows.len()).map(curvature).sum();
+            if total == 0.0 {
+                continue;
+            }
+            for (i, &row) in rows.iter().enumerate() {
+                let curvature = curvature(i);
+                features.for_each_in_row(row as usize, |column, value| {
+                    sums[column] += unit * curvature * value * value;
+                    means[column] += curvature * value;
+                });
+            }
+            for &row in rows {
+                features.for_each_in_row(row as usize, |column, _| {
+                    let sum = std::mem::take(&mut means[column]);
+                    sums[column] -= unit * sum * (sum / total);
+                });
+            }
+        }
+        sums.iter_mut().for_each(|sum| *sum = sum.max(0.0));
+    }
+
+    /// Σ factor·(weights of pairs with a curvature), times the curvature's unit.
+    pub(super) fn curved(&self, shape: Shape) -> f64 {
+        let of_group = |(g, group): (usize, &Group)| {
+            let start = self.span(g).start;
+            let weight = |i: usize| self.weights.as_ref().map_or(1.0, |w| w[start + i]);
+            let sum: f64 = group.degrees().iter().enumerate().map(|(i, degree)| weight(i) * degree).sum();
+            group.factor * group.unit_of_curvature(shape) * sum
+        };
+        0.5 * self.groups.iter().enumerate().map(of_group).sum::<f64>()
+    }
+
+    /// Draws pairs by their curvature, at every `spacing` of it, the first at `offset`: the differences of their rows, one
+    /// after the other.
+    pub(super) fn draw_differences(
+        &self,
+        features: &Features,
+        labels: &[f64],
+        shape: Shape,
+        (offset, spacing): (f64, f64),
+        seed: u64,
+    ) -> Vec<f64> {
+        let mut drawn = Vec::new();
+        let (mut passed, mut next, mut n_drawn) = (0.0, offset, 0u64);
+        for (g, group) in self.groups.iter().enumerate() {
+            let span = self.span(g);
+            let rows = &self.rows[span.clone()];
+            let of_items = self.weights.as_ref().map(|w| &w[span.clone()]);
+            let unit = 0.5 * group.factor * group.unit_of_curvature(shape);
+            for (i, degree) in group.degrees().iter().enumerate() {
+                passed += unit * of_items.map_or(1.0, |w| w[i]) * degree;
+                while passed > next {
+                    next += spacing;
+                    n_drawn += 1;
+                    let mut hash = mix(seed, n_drawn);
+                    let random = || {
+                        hash = mix(hash, 1);
+                        (hash >> 11) as f64 / (1u64 << 53) as f64
+                    };
+                    let label = |i: usize| labels[rows[i] as usize];
+                    let scores = &self.scores[span.clone()];
+                    if let Some(j) = group.draw_partner(shape, i, scores, label, of_items, random) {
+                        let start = drawn.len();
+                        drawn.resize(start + features.n_cols(), 0.0);
+                        let out = &mut drawn[start..];
+                        features.add_rows(&[rows[i], rows[j]], &[1.0, -1.0], out);
+                    }
+                }
+            }
+        }
+        drawn
+    }
+
+    /// The scores of every group with its rows.
+    pub(super) fn scores(&self) -> impl Iterator<Item = (&[u32], &[f64])> {
+        (0..self.groups.len()).map(|g| (&self.rows[self.span(g)], &self.scores[self.span(g)]))
+    }
+
+    /// Makes ready for steps along a direction.
+    pub(super) fn aim(&mut self, features: &Features, direction: &[f64]) {
+        self.along.resize(self.rows.len(), 0.0);
+        times(features, &self.rows, direction, &mut self.along);
+    }
+
+    /// The losses after a step of this size from the last weights and their slope along it, without C. The curvature is that of
+    /// the trial afterwards.
+    pub(super) fn along(&mut self, step: f64, shape: Shape) -> (f64, f64) {
+        let (mut value, mut slope, mut scratch) = (0.0, 0.0, Scratch::default());
+        let (mut trial, mut slopes) = (Vec::new(), Vec::new());
+        for g in 0..self.groups.len() {
+            let span = self.span(g);
+            let along = &self.along[span.clone()];
+            trial.clear();
+            trial.extend(self.scores[span.clone()].iter().zip(along).map(|(s, t)| s + step * t));
+            if trial.iter().any(|s| !s.is_finite()) {
+                return (f64::INFINITY, f64::INFINITY);
+            }
+            slopes.resize(trial.len(), 0.0);
+            let of_items = self.weights.as_ref().map(|w| &w[span.clone()]);
+            let group = &mut self.groups[g];
+            value += group.factor * group.go_to(shape, &trial, of_items, &mut slopes, &mut scratch).value;
+            slope += group.factor * dot(&slopes, along);
+        }
+        (value, slope)
+    }
+}
+
+/// Rows times weights; many rows on all threads.
+fn times(features: &Features, rows: &[u32], weights: &[f64], out: &mut [f64]) {
+    if rows.len() < 2 * MANY_ROWS {
+        return features.times_rows(rows, weights, out);
+    }
+    let parts = rows.par_chunks(MANY_ROWS).zip(out.par_chunks_mut(MANY_ROWS));
+    parts.for_each(|(rows, out)| features.times_rows(rows, weights, out));
+}
+
+/// Adds Σ coefficient·row; many rows on all threads, their sums added in order.
+fn add(features: &Features, rows: &[u32], coefficients: &[f64], sums: &mut [f64]) {
+    // One vector of sums for each part: parts must be much longer than that.
+    let n_stored = features.n_stored() / features.n_rows().max(1) * rows.len();
+    let n_parts = (n_stored / (4 * features.n_cols()).max(1)).clamp(1, 64);
+    let length = MANY_ROWS.max(rows.len().div_ceil(n_parts));
+    if rows.len() < 2 * length {
+        return features.add_rows(rows, coefficients, sums);
+    }
+    let parts = rows.par_chunks(length).zip(coefficients.par_chunks(length));
+    let parts: Vec<Vec<f64>> = parts
+        .map(|(rows, coefficients)| {
+            let mut sums = vec![0.0; features.n_cols()];
+            features.add_rows(rows, coefficients, &mut sums);
+            sums
+        })
+        .collect();
+    for part in parts {
+        sums.iter_mut().zip(&part).for_each(|(sum, part)| *sum += part);
+    }
+}

@@ -1,0 +1,352 @@
+//! One group at given scores: its losses, their slopes and their curvature, from sums over windows.
+//!
+//! With weights v, margin m and the pairs that lack it: d_i sums v over the worse partners of i, u_i over the better ones,
+//! W x sums x over all partners. Then  M t = v∘((d + u)∘t − W(v∘t)),  e = v∘(d − u),  N = Σ v·d,  and
+//!
+//!   f1(m) = Σ (m − lead)  = m·N − e·s          slope −e
+//!   f2(m) = Σ (m − lead)² = s·M s − 2m e·s + m²·N      slope 2(M s − m e),  curvature 2M
+//!
+//! over those pairs; no sum of squares is needed. The hinge rounded off over a width h is
+//! (f2(1) − f2(1 − h))/(2h): the same sums for two margins (Huber, 1964).
+
+use super::label_tree::LabelTree;
+use super::logistic;
+use super::windows::{self, Graded, MOST_GRADES, falls_short};
+
+/// How often to try for a partner before an item is left alone.
+const MOST_TRIALS: usize = 64;
+
+/// The loss of a pair as the sums see it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Shape {
+    /// max(0, t)²
+    SquaredHinge,
+    /// max(0, t), rounded off over this width.
+    Hinge(f64),
+    /// log(1 + e^(t−1))
+    Logistic,
+}
+
+impl Shape {
+    /// The margins whose windows are asked for.
+    fn margins(self) -> ([f64; 2], usize) {
+        match self {
+            Shape::Hinge(width) => ([1.0, 1.0 - width], 2),
+            _ => ([1.0, 0.0], 1),
+        }
+    }
+}
+
+/// The losses of a group, without C and the group's weight.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct GroupLosses {
+    /// What is minimised.
+    pub(super) value: f64,
+    /// The loss that is meant; differs from `value` where that is rounded off.
+    pub(super) meant: f64,
+    /// What the gap has beside ½‖gradient‖².
+    pub(super) excess: f64,
+    /// Weight of the pairs with a curvature.
+    pub(super) curved: f64,
+}
+
+/// Items of a group in the order of the block, and what is known of their pairs at the last scores.
+#[derive(Debug, Clone)]
+pub(super) struct Group {
+    /// Place of its first item in the block.
+    pub(super) start: usize,
+    /// What its losses are multiplied with, beside C.
+    pub(super) factor: f64,
+    n_grades: usize,
+    labels: Labels,
+    /// Items in the order of scores.
+    order: Vec<u32>,
+    /// Grades in that order.
+    sorted_grades: Vec<u8>,
+    /// Ends of windows in that order, for each margin.
+    ends: [WindowEnds; 2],
+    /// Weights of the curved pairs of each item.
+    degrees: Vec<f64>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct WindowEnds {
+    low: Vec<u32>,
+    high: Vec<u32>,
+}
+
+/// What the labels of a group are, beside their order.
+#[derive(Debug, Clone)]
+enum Labels {
+    /// Few distinct ones.
+    Grades(Vec<u8>),
+    /// Many distinct ones.
+    Tree(Box<LabelTree>),
+    /// Items by label, and for each place where its label begins: for losses that have no windows.
+    Sorted(logistic::ByLabel),
+}
+
+/// Buffers that groups take turns with.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    /// What is to be summed.
+    x: Vec<f64>,
+    /// Sums over all partners.
+    partners: Vec<f64>,
+    /// Sums of weights over worse and over better partners, for each margin.
+    worse: [Vec<f64>; 2],
+    better: [Vec<f64>; 2],
+    /// The same in the order of scores: what is summed, and the two sums.
+    sorted: [Vec<f64>; 3],
+}
+
+impl Scratch {
+    fn reset(&mut self, n: usize) {
+        let Scratch { x, partners, worse, better, sorted } = self;
+        let all = [x, partners].into_iter().chain(worse).chain(better).chain(sorted);
+        all.for_each(|buffer| buffer.resize(n, 0.0));
+    }
+}
+
+impl Group {
+    /// A group of at least two distinct labels. Equal labels are equal numbers, whatever their sign of zero.
+    pub(super) fn new(start: usize, factor: f64, labels: &[f64], distinct: &[f64], needs_windows: bool) -> Self {
+        let n = labels.len();
+        let is_graded = distinct.len() <= MOST_GRADES;
+        let labels = if !needs_windows {
+            Labels::Sorted(logistic::ByLabel::new(labels))
+        } else if is_graded {
+            Labels::Grades(labels.iter().map(|label| distinct.partition_point(|d| d < label) as u8).collect())
+        } else {
+            Labels::Tree(Box::new(LabelTree::new(labels)))
+        };
+        let own = if needs_windows && is_graded { n } else { 0 };
+        Group {
+            start,
+            factor,
+            n_grades: distinct.len(),
+            labels,
+            order: (0..own as u32).collect(),
+            sorted_grades: vec![0; own],
+            ends: Default::default(),
+            degrees: vec![0.0; n],
+        }
+    }
+
+    /// Goes to new scores (finite ones): the losses, and their slopes with respect to each score.
+    pub(super) fn go_to(
+        &mut self,
+        shape: Shape,
+        scores: &[f64],
+        weights: Option<&[f64]>,
+        slopes: &mut [f64],
+        scratch: &mut Scratch,
+    ) -> GroupLosses {
+        let n = scores.len();
+        let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+        if let Labels::Sorted(by_label) = &self.labels {
+            let mut losses = by_label.go_to(scores, weights, slopes, &mut self.degrees);
+            losses.curved = 0.5 * (0..n).map(|i| weight(i) * self.degrees[i]).sum::<f64>();
+            return losses;
+        }
+        scratch.reset(n);
+        let (margins, n_margins) = shape.margins();
+        let margins = &margins[..n_margins];
+        self.find_windows(scores, weights, margins, scratch);
+        // e·s and N of each margin, and m·e of the larger minus m·e of the smaller one.
+        let (mut along, mut pairs) = ([0.0; 2], [0.0; 2]);
+        slopes.fill(0.0);
+        for (which, margin) in margins.iter().enumerate() {
+            let sign = if which == 0 { 1.0 } else { -1.0 };
+            let sums = scratch.worse[which].iter().zip(&scratch.better[which]);
+            for (i, (worse, better)) in sums.enumerate() {
+                let e = weight(i) * (worse - better);
+                along[which] += e * scores[i];
+                pairs[which] += weight(i) * worse;
+                slopes[i] -= sign * margin * e;
+                let degree = &mut self.degrees[i];
+                *degree = if which == 0 { worse + better } else { *degree - (worse + better) };
+            }
+        }
+        scratch.x.iter_mut().zip(scores).enumerate().for_each(|(i, (x, s))| *x = weight(i) * s);
+        let mut partners = std::mem::take(&mut scratch.partners);
+        self.partner_sums(n_margins, &mut partners, scratch);
+        let mut quadratic = 0.0;
+        for i in 0..n {
+            let product = weight(i) * (self.degrees[i] * scores[i] - partners[i]);
+            quadratic += scores[i] * product;
+            slopes[i] += product;
+        }
+        scratch.partners = partners;
+        let f1 = |which: usize| margins[which] * pairs[which] - along[which];
+        let curved: f64 = 0.5 * (0..n).map(|i| weight(i) * self.degrees[i]).sum::<f64>();
+        match shape {
+            Shape::Hinge(width) => {
+                let small = margins[1];
+                let squares = quadratic - 2.0 * (along[0] - small * along[1]) + (pairs[0] - small * small * pairs[1]);
+                slopes.iter_mut().for_each(|slope| *slope /= width);
+                // Over the pairs within the rounded part, with t their slack: Σ t and Σ t².
+                let first = f1(0) - f1(1) - width * pairs[1];
+                let second = squares - 2.0 * width * f1(1) - width * width * pairs[1];
+                GroupLosses {
+                    value: (squares / (2.0 * width)).max(0.0),
+                    meant: f1(0).max(0.0),
+                    excess: (first - second / width).max(0.0),
+                    curved,
+                }
+            }
+            _ => {
+                let value = (quadratic - 2.0 * along[0] + pairs[0]).max(0.0);
+                slopes.iter_mut().for_each(|slope| *slope *= 2.0);
+                GroupLosses { value, meant: value, excess: 0.0, curved }
+            }
+        }
+    }
+
+    /// Curvature times a change of the scores.
+    pub(super) fn curvature_times(
+        &self,
+        shape: Shape,
+        scores: &[f64],
+        change: &[f64],
+        weights: Option<&[f64]>,
+        out: &mut [f64],
+        scratch: &mut Scratch,
+    ) {
+        if let Labels::Sorted(by_label) = &self.labels {
+            return by_label.curvature_times(scores, change, weights, out);
+        }
+        scratch.reset(change.len());
+        let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+        scratch.x.iter_mut().zip(change).enumerate().for_each(|(i, (x, t))| *x = weight(i) * t);
+        self.partner_sums(shape.margins().1, out, scratch);
+        let factor = self.unit_of_curvature(shape);
+        for i in 0..change.len() {
+            out[i] = factor * weight(i) * (self.degrees[i] * change[i] - out[i]);
+        }
+    }
+
+    /// The diagonal of the curvature is this times weight times degree.
+    pub(super) fn unit_of_curvature(&self, shape: Shape) -> f64 {
+        match shape {
+            Shape::SquaredHinge => 2.0,
+            Shape::Hinge(width) => 1.0 / width,
+            Shape::Logistic => 1.0,
+        }
+    }
+
+    /// For each item, the weights of the partners with which it has a curvature.
+    pub(super) fn degrees(&self) -> &[f64] {
+        &self.degrees
+    }
+
+    /// A partner of an item with which it has a curvature, drawn by weight and curvature; `random` gives numbers below 1.
+    pub(super) fn draw_partner(
+        &self,
+        shape: Shape,
+        item: usize,
+        scores: &[f64],
+        labels: impl Fn(usize) -> f64,
+        weights: Option<&[f64]>,
+        mut random: impl FnMut() -> f64,
+    ) -> Option<usize> {
+        let order = match &self.labels {
+            Labels::Grades(_) => &self.order,
+            Labels::Tree(tree) => tree.order(),
+            Labels::Sorted(by_label) => by_label.items(),
+        };
+        let n = order.len();
+        let score = scores[item];
+        // Worse partners stand in the first range, better ones in the second.
+        let (worse, better) = match shape {
+            Shape::Logistic => (0..n, 0..n),
+            _ => {
+                let (margins, n_margins) = shape.margins();
+                let behind = |m: f64| order.partition_point(|&o| !falls_short(m, score, scores[o as usize]));
+                let before = |m: f64| order.partition_point(|&o| falls_short(m, scores[o as usize], score));
+                match n_margins {
+                    1 => (behind(margins[0])..n, 0..before(margins[0])),
+                    _ => (behind(margins[0])..behind(margins[1]), before(margins[1])..before(margins[0])),
+                }
+            }
+        };
+        let heaviest = weights.map_or(1.0, |w| w.iter().fold(0.0, |most: f64, &w| most.max(w)));
+        for _ in 0..MOST_TRIALS {
+            let at = (random() * (worse.len() + better.len()) as f64) as usize;
+            let (place, is_worse) = match at.checked_sub(worse.len()) {
+                None => (worse.start + at, true),
+                Some(at) => (better.start + at, false),
+            };
+            let other = *order.get(place)? as usize;
+            let (mine, its) = (labels(item), labels(other));
+            if if is_worse { its < mine } else { its > mine } {
+                let share = match shape {
+                    Shape::Logistic => 4.0 * logistic::curvature(score - scores[other]),
+                    _ => 1.0,
+                };
+                if random() * heaviest < weights.map_or(1.0, |w| w[other]) * share {
+                    return Some(other);
+                }
+            }
+        }
+        None
+    }
+
+    /// Windows for new scores; sums of weights over partners go to `scratch`, one pair of buffers per margin.
+    fn find_windows(&mut self, scores: &[f64], weights: Option<&[f64]>, margins: &[f64], scratch: &mut Scratch) {
+        match &mut self.labels {
+            Labels::Tree(tree) => {
+                for (which, sums) in tree.find_windows(scores, weights, margins).into_iter().enumerate() {
+                    (scratch.worse[which], scratch.better[which]) = (sums.worse, sums.better);
+                }
+            }
+            Labels::Grades(grades) => {
+                let n = scores.len();
+                windows::sort_by_score(scores, &mut self.order);
+                let [sorted, sorted_worse, sorted_better] = &mut scratch.sorted;
+                for ((&item, score), grade) in self.order.iter().zip(sorted.iter_mut()).zip(&mut self.sorted_grades) {
+                    *score = scores[item as usize];
+                    *grade = grades[item as usize];
+                }
+                for (ends, &margin) in self.ends.iter_mut().zip(margins) {
+                    ends.low.resize(n, 0);
+                    ends.high.resize(n, 0);
+                    windows::find_windows(margin, sorted, &mut ends.low, &mut ends.high);
+                }
+                for (weight, &item) in sorted.iter_mut().zip(&self.order) {
+                    *weight = weights.map_or(1.0, |w| w[item as usize]);
+                }
+                for (which, ends) in self.ends[..margins.len()].iter().enumerate() {
+                    let graded = Graded { grades: &self.sorted_grades, low: &ends.low, high: &ends.high };
+                    graded.sums(self.n_grades, sorted, sorted_worse, sorted_better);
+                    for (at, &item) in self.order.iter().enumerate() {
+                        scratch.worse[which][item as usize] = sorted_worse[at];
+                        scratch.better[which][item as usize] = sorted_better[at];
+                    }
+                }
+            }
+            Labels::Sorted(_) => {}
+        }
+    }
+
+    /// For every item, the sum of `scratch.x` over its (curved) partners.
+    fn partner_sums(&self, n_margins: usize, out: &mut [f64], scratch: &mut Scratch) {
+        match &self.labels {
+            Labels::Tree(tree) => tree.partner_sums(n_margins, &scratch.x, out),
+            Labels::Grades(_) => {
+                let [sorted, worse, better] = &mut scratch.sorted;
+                self.order.iter().zip(sorted.iter_mut()).for_each(|(&item, to)| *to = scratch.x[item as usize]);
+                for (which, ends) in self.ends[..n_margins].iter().enumerate() {
+                    let graded = Graded { grades: &self.sorted_grades, low: &ends.low, high: &ends.high };
+                    graded.sums(self.n_grades, sorted, worse, better);
+                    for ((&item, worse), better) in self.order.iter().zip(worse.iter()).zip(better.iter()) {
+                        let sum = worse + better;
+                        let to = &mut out[item as usize];
+                        *to = if which == 0 { sum } else { *to - sum };
+                    }
+                }
+            }
+            Labels::Sorted(_) => {}
+        }
+    }
+}

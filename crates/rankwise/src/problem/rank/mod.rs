@@ -1,0 +1,345 @@
+//! Ranking of items as a sum over blocks of groups: no pair is ever formed.
+//!
+//!   Σ_groups factor·Σ_pairs v_i v_j ℓ(1 − (s_i − s_j)),   s = X w
+//!
+//! A block holds whole groups. It visits the rows of a group once per product: X_g·v, the sums over its pairs, and X_gᵀ of
+//! those while the rows are still in the processor's cache. Blocks depend on the data alone, and their sums are added in
+//! order, so that results do not depend on the number of threads.
+
+mod block;
+mod group;
+mod label_tree;
+mod logistic;
+#[cfg(test)]
+mod tests;
+mod windows;
+
+use rayon::prelude::*;
+
+pub(crate) use group::Shape;
+
+use super::{BlockSums, SumPoint};
+use crate::data::{Features, Members, Ranking, mix};
+use block::Block;
+
+/// Numbers a block should have at least, so that handing it to a thread is worth it.
+const BLOCK_NUMBERS: usize = 1 << 17;
+/// A thinned sum has about this share of the items.
+const THINNING: u64 = 16;
+/// Groups with more items are thinned item by item.
+const MANY_ITEMS: usize = 1 << 12;
+
+/// What the groups of a problem are made of.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    features: &'a Features,
+    /// Features are divided by these.
+    divisors: Option<&'a [f64]>,
+    labels: &'a [f64],
+    weights: Option<&'a [f64]>,
+}
+
+/// A group: its items, and what its losses are multiplied with.
+struct Listed {
+    items: Vec<u32>,
+    factor: f64,
+}
+
+/// What was found in the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct RankCounts {
+    /// Items in the groups that count.
+    pub(crate) n_items: usize,
+    /// Groups that count.
+    pub(crate) n_groups: usize,
+    /// Groups without a pair.
+    pub(crate) n_dropped: usize,
+    /// Pairs of different labels.
+    pub(crate) n_pairs: u64,
+}
+
+/// The losses of a ranking, as a sum over blocks.
+pub(crate) struct RankSums<'a> {
+    source: Source<'a>,
+    blocks: Vec<Block>,
+    shape: Shape,
+    c: f64,
+    counts: RankCounts,
+    /// Σ factor·Σ v_i v_j over all pairs.
+    mass: f64,
+}
+
+impl<'a> RankSums<'a> {
+    /// The groups of a ranking that have at least two labels; items and groups of weight 0 are absent. `balanced`
+    /// makes all groups of weight 1 count the same.
+    pub(crate) fn new(data: &'a Ranking, divisors: Option<&'a [f64]>, shape: Shape, c: f64, balanced: bool) -> Self {
+        let source =
+            Source { features: &data.items.features, divisors, labels: &data.labels, weights: data.weights.as_deref() };
+        let members: Members = data.groups.members();
+        let groups = members.iter().enumerate().filter(|&(group, _)| data.group_weight(group) > 0.0);
+        let groups = groups.map(|(group, items)| {
+            let items = items.iter().copied().filter(|&i| data.weight(i as usize) > 0.0).collect();
+            (Listed { items, factor: data.group_weight(group) }, balanced)
+        });
+        Self::of_groups(source, shape, c, groups)
+    }
+
+    fn of_groups(source: Source<'a>, shape: Shape, c: f64, groups: impl Iterator<Item = (Listed, bool)>) -> Self {
+        let mut sums = RankSums { source, blocks: Vec::new(), shape, c, counts: RankCounts::default(), mass: 0.0 };
+        let n_cols = source.features.n_cols();
+        let mut open = Block::default();
+        for (mut listed, balanced) in groups {
+            let labels: Vec<f64> = listed.items.iter().map(|&i| source.labels[i as usize]).collect();
+            let weights: Option<Vec<f64>> =
+                source.weights.map(|w| listed.items.iter().map(|&i| w[i as usize]).collect());
+            let Some(pairs) = LabelCounts::of(&labels, weights.as_deref()) else {
+                sums.counts.n_dropped += 1;
+                continue;
+            };
+            if balanced {
+                listed.factor /= pairs.mass;
+            }
+            sums.counts.n_items += listed.items.len();
+            sums.counts.n_groups += 1;
+            sums.counts.n_pairs += pairs.n_pairs;
+            sums.mass += listed.factor * pairs.mass;
+            open.push(&listed.items, &labels, weights.as_deref(), listed.factor, &pairs.distinct, shape);
+            let n_numbers = if source.features.is_sparse() {
+                listed.items.iter().map(|&i| source.features.n_stored_in_row(i as usize)).sum()
+            } else {
+                listed.items.len() * n_cols
+            };
+            open.n_numbers += n_numbers;
+            // A block's sums have one number per feature, which must not outweigh the block.
+            if open.n_numbers >= BLOCK_NUMBERS.max(2 * n_cols) {
+                sums.blocks.push(std::mem::take(&mut open));
+            }
+        }
+        if open.n_items() > 0 {
+            sums.blocks.push(open);
+        }
+        sums
+    }
+
+    /// What was found in the data.
+    pub(crate) fn counts(&self) -> RankCounts {
+        self.counts
+    }
+
+    /// The root of the mean square of the difference of two items of a group, features divided.
+    pub(crate) fn usual_difference(&self) -> f64 {
+        let features = self.source.features;
+        let divisor = |column: usize| self.source.divisors.map_or(1.0, |d| d[column]);
+        let (mut total, mut n) = (0.0, 0usize);
+        let mut mean = vec![0.0; features.n_cols()];
+        for (rows, _) in self.blocks.iter().flat_map(Block::groups) {
+            mean.fill(0.0);
+            for &row in rows {
+                features.for_each_in_row(row as usize, |c, v| mean[c] += v / divisor(c) / rows.len() as f64);
+            }
+            let center: f64 = mean.iter().map(|m| m * m).sum();
+            for &row in rows {
+                let mut square = center;
+                features.for_each_in_row(row as usize, |c, v| {
+                    let x = v / divisor(c);
+                    square += x * x - 2.0 * x * mean[c];
+                });
+                total += square.max(0.0);
+            }
+            n += rows.len();
+        }
+        (2.0 * total / n.max(1) as f64).sqrt()
+    }
+
+    /// Weights as the stored features want them.
+    fn on_stored(&self, weights: &[f64]) -> Vec<f64> {
+        match self.source.divisors {
+            None => weights.to_vec(),
+            Some(divisors) => weights.iter().zip(divisors).map(|(w, d)| w / d).collect(),
+        }
+    }
+
+    /// Runs `visit` on every block with a vector of sums of its own; adds all up in order, times C.
+    fn sum_over_blocks<R: Send>(&mut self, visit: impl Fn(&mut Block, &mut [f64]) -> R + Sync) -> (Vec<R>, Vec<f64>) {
+        let n_cols = self.source.features.n_cols();
+        let run = |block: &mut Block| {
+            let mut sums = vec![0.0; n_cols];
+            let result = visit(block, &mut sums);
+            (result, sums)
+        };
+        let parts: Vec<(R, Vec<f64>)> = self.blocks.par_iter_mut().map(run).collect();
+        let mut total = vec![0.0; n_cols];
+        let mut results = Vec::with_capacity(parts.len());
+        for (result, sums) in parts {
+            results.push(result);
+            total.iter_mut().zip(&sums).for_each(|(total, sum)| *total += sum);
+        }
+        let c = self.c;
+        match self.source.divisors {
+            None => total.iter_mut().for_each(|sum| *sum *= c),
+            Some(divisors) => total.iter_mut().zip(divisors).for_each(|(sum, d)| *sum *= c / d),
+        }
+        (results, total)
+    }
+}
+
+impl BlockSums for RankSums<'_> {
+    fn dim(&self) -> usize {
+        self.source.features.n_cols()
+    }
+
+    fn n_numbers(&self) -> usize {
+        self.blocks.iter().map(|block| block.n_numbers).sum()
+    }
+
+    fn go_to(&mut self, weights: &[f64]) -> SumPoint {
+        let on_stored = self.on_stored(weights);
+        let (features, shape) = (self.source.features, self.shape);
+        let (losses, gradient) = self.sum_over_blocks(|block, sums| block.go_to(features, &on_stored, shape, sums));
+        let mut point = SumPoint { gradient, ..SumPoint::default() };
+        for losses in losses {
+            point.value += self.c * losses.value;
+            point.meant += self.c * losses.meant;
+            point.excess += self.c * losses.excess;
+        }
+        point
+    }
+
+    fn hessian_times(&mut self, v: &[f64]) -> Vec<f64> {
+        let on_stored = self.on_stored(v);
+        let (features, shape) = (self.source.features, self.shape);
+        self.sum_over_blocks(|block, sums| block.hessian_times(features, &on_stored, shape, sums)).1
+    }
+
+    fn hessian_diagonal(&mut self) -> Vec<f64> {
+        let (features, shape) = (self.source.features, self.shape);
+        let (_, mut diagonal) = self.sum_over_blocks(|block, sums| block.hessian_diagonal(features, shape, sums));
+        if let Some(divisors) = self.source.divisors {
+            diagonal.iter_mut().zip(divisors).for_each(|(sum, d)| *sum /= d);
+        }
+        diagonal
+    }
+
+    fn hessian_sketch(&mut self, n_pairs: usize) -> Vec<f64> {
+        let (features, labels, shape) = (self.source.features, self.source.labels, self.shape);
+        let curved: Vec<f64> = self.blocks.par_iter().map(|block| block.curved(shape)).collect();
+        let total: f64 = curved.iter().sum();
+        if !(total > 0.0 && total.is_finite()) {
+            return Vec::new();
+        }
+        let spacing = total / n_pairs as f64;
+        let mut start = -0.5 * spacing;
+        let starts: Vec<f64> = curved
+            .iter()
+            .map(|curved| {
+                let offset = (start / spacing).ceil() * spacing - start;
+                start += curved;
+                offset
+            })
+            .collect();
+        let drawn: Vec<Vec<f64>> = self
+            .blocks
+            .par_iter()
+            .zip(starts)
+            .enumerate()
+            .map(|(at, (block, offset))| {
+                block.draw_differences(features, labels, shape, (offset, spacing), mix(1, at as u64))
+            })
+            .collect();
+        let mut drawn = drawn.concat();
+        let size = (self.c * spacing).sqrt();
+        for row in drawn.chunks_exact_mut(features.n_cols().max(1)) {
+            match self.source.divisors {
+                None => row.iter_mut().for_each(|x| *x *= size),
+                Some(divisors) => row.iter_mut().zip(divisors).for_each(|(x, d)| *x *= size / d),
+            }
+        }
+        drawn
+    }
+
+    fn aim(&mut self, direction: &[f64]) {
+        let on_stored = self.on_stored(direction);
+        let features = self.source.features;
+        self.blocks.par_iter_mut().for_each(|block| block.aim(features, &on_stored));
+    }
+
+    fn along(&mut self, step: f64) -> (f64, f64) {
+        let shape = self.shape;
+        let parts: Vec<(f64, f64)> = self.blocks.par_iter_mut().map(|block| block.along(step, shape)).collect();
+        let (value, slope) = parts.into_iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
+        (self.c * value, self.c * slope)
+    }
+
+    fn set_c(&mut self, c: f64) {
+        self.c = c;
+    }
+
+    fn least_lead(&self) -> f64 {
+        let of_group = |(rows, scores): (&[u32], &[f64])| {
+            let mut items: Vec<(f64, f64)> =
+                rows.iter().zip(scores).map(|(&row, &score)| (self.source.labels[row as usize], score)).collect();
+            items.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+            let (mut best_below, mut least) = (f64::NEG_INFINITY, f64::INFINITY);
+            for run in items.chunk_by(|a, b| a.0 == b.0) {
+                let scores = || run.iter().map(|item| item.1);
+                least = least.min(scores().fold(f64::INFINITY, f64::min) - best_below);
+                best_below = best_below.max(scores().fold(f64::NEG_INFINITY, f64::max));
+            }
+            least
+        };
+        self.blocks.iter().flat_map(Block::scores).map(of_group).fold(f64::INFINITY, f64::min)
+    }
+
+    fn round_off(&mut self, width: f64) {
+        self.shape = Shape::Hinge(width);
+    }
+
+    fn thinned(&self) -> Option<Box<dyn BlockSums + '_>> {
+        let keep = |number: u64| mix(0x7468_696e, number).is_multiple_of(THINNING);
+        let mut number = 0u64;
+        let mut lists = Vec::new();
+        for block in &self.blocks {
+            for (items, factor) in block.groups() {
+                number += 1;
+                if items.len() >= MANY_ITEMS {
+                    let some: Vec<u32> = items.iter().copied().filter(|&i| keep(u64::from(i))).collect();
+                    let share = items.len() as f64 / some.len().max(1) as f64;
+                    lists.push((Listed { items: some, factor: factor * share * share }, false));
+                } else if keep(number) {
+                    lists.push((Listed { items: items.to_vec(), factor }, false));
+                }
+            }
+        }
+        let mut thinned = RankSums::of_groups(self.source, self.shape, self.c, lists.into_iter());
+        let is_enough = thinned.counts.n_items >= 4 * self.dim() && thinned.mass > 0.0;
+        thinned.c *= self.mass / thinned.mass;
+        is_enough.then(|| Box::new(thinned) as Box<dyn BlockSums + '_>)
+    }
+}
+
+/// What the labels of a group say of its pairs.
+struct LabelCounts {
+    distinct: Vec<f64>,
+    n_pairs: u64,
+    mass: f64,
+}
+
+impl LabelCounts {
+    /// `None` where all labels are the same.
+    fn of(labels: &[f64], weights: Option<&[f64]>) -> Option<Self> {
+        let mut sorted: Vec<(f64, f64)> =
+            labels.iter().enumerate().map(|(i, &label)| (label, weights.map_or(1.0, |w| w[i]))).collect();
+        sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let (mut distinct, mut n_pairs, mut mass) = (Vec::new(), 0u64, 0.0);
+        let (mut n_below, mut below) = (0u64, 0.0);
+        for run in sorted.chunk_by(|a, b| a.0 == b.0) {
+            distinct.push(run[0].0);
+            let weight: f64 = run.iter().map(|item| item.1).sum();
+            n_pairs += n_below * run.len() as u64;
+            mass += below * weight;
+            n_below += run.len() as u64;
+            below += weight;
+        }
+        (distinct.len() > 1).then_some(LabelCounts { distinct, n_pairs, mass })
+    }
+}
