@@ -1,13 +1,13 @@
 //! Some lines of a file, parsed: label, group, weight, features and comment of each, without an allocation per line.
 
 use super::fault::{Fault, Found, Line};
-use super::number::{any_number, byte, digits, token_end, usual_number};
+use super::number::{any_number, byte, digits, expected_index, token_end, usual_number};
 use crate::data::{Block, ColumnRanges, Stored, has_f32_magnitude};
 
 /// Larger indices are refused.
 pub(super) const MAX_INDEX: u64 = i32::MAX as u64;
 /// A row is written out with its zeros while it is about half full.
-const SPARE_ZEROS: u64 = 8;
+const SPARE_ZEROS: usize = 8;
 
 /// How lines are read.
 #[derive(Debug, Clone, Copy)]
@@ -174,41 +174,44 @@ impl<T: Stored> Chunk<T> {
         let mut next = rules.base;
         loop {
             at = skip_blanks(text, at);
-            let (mut index, n) = digits(text, at);
-            let mut colon = at + n;
-            if n == 0 || byte(text, colon) != b':' {
-                if matches!(byte(text, at), b'\n' | b'#') {
-                    return Ok(at);
-                }
-                (index, colon) = unusual_index(line, at)?;
-            }
-            if index != next {
-                if index < next || index > MAX_INDEX {
-                    let previous = (next > rules.base).then(|| next - 1);
-                    return line.wrong_index(at, index, rules.base, previous);
-                }
-                if !has_gaps {
-                    let column = index - rules.base;
-                    let n_entries = self.row.len() as u64;
-                    has_gaps = column > 2 * n_entries + SPARE_ZEROS;
-                    if has_gaps {
-                        self.row_columns.extend(0..n_entries as u32);
-                    } else {
-                        self.row.resize(column as usize, 0.0);
+            let value_at = match expected_index(text, at, next) {
+                Some(value_at) => value_at,
+                None => {
+                    let Some((index, value_at)) = parse_index(line, at)? else { return Ok(at) };
+                    if index < next || index > MAX_INDEX {
+                        let previous = (next > rules.base).then(|| next - 1);
+                        return line.wrong_index(at, index, rules.base, previous);
                     }
+                    if index > next && !has_gaps {
+                        has_gaps = self.leave_out((index - rules.base) as usize);
+                    }
+                    next = index;
+                    value_at
                 }
-            }
-            next = index + 1;
+            };
             if has_gaps {
-                self.row_columns.push((index - rules.base) as u32);
+                self.row_columns.push((next - rules.base) as u32);
             }
+            next += 1;
             let value;
-            (value, at) = match usual_number(text, colon + 1) {
+            (value, at) = match usual_number(text, value_at) {
                 Some(found) => found,
-                None => unusual_value(line, colon + 1, at, rules)?,
+                None => unusual_value(line, value_at, at, rules)?,
             };
             self.row.push(value);
         }
+    }
+
+    /// The current row has nothing before a column: zeros if they are few, else (true) its columns are to be kept.
+    fn leave_out(&mut self, column: usize) -> bool {
+        let n_entries = self.row.len();
+        let has_gaps = column > 2 * n_entries + SPARE_ZEROS;
+        if has_gaps {
+            self.row_columns.extend(0..n_entries as u32);
+        } else {
+            self.row.resize(column, 0.0);
+        }
+        has_gaps
     }
 
     /// Keeps the current row.
@@ -358,7 +361,20 @@ fn parse_weight(line: Line<'_>, at: usize) -> Found<(f64, usize)> {
     }
 }
 
-/// An index of more than eight digits, or none at all; says where the colon is.
+/// The index here and where its value begins; nothing at the end of the features.
+#[inline]
+fn parse_index(line: Line<'_>, at: usize) -> Found<Option<(u64, usize)>> {
+    let (index, n) = digits(line.text, at);
+    if n > 0 && byte(line.text, at + n) == b':' {
+        return Ok(Some((index, at + n + 1)));
+    }
+    if matches!(byte(line.text, at), b'\n' | b'#') {
+        return Ok(None);
+    }
+    unusual_index(line, at).map(Some)
+}
+
+/// An index of more than eight digits, or none at all.
 #[cold]
 fn unusual_index(line: Line<'_>, at: usize) -> Found<(u64, usize)> {
     let end = token_end(line.text, at);
@@ -373,7 +389,7 @@ fn unusual_index(line: Line<'_>, at: usize) -> Found<(u64, usize)> {
         return line.no_index(at);
     }
     match any_index(&token[..n]) {
-        Some(index) if index <= MAX_INDEX => Ok((index, at + n)),
+        Some(index) if index <= MAX_INDEX => Ok((index, at + n + 1)),
         _ => line.too_large_index(at),
     }
 }

@@ -42,11 +42,11 @@ fn last_bytes(text: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|n| byte(text, at + n)))
 }
 
-/// The number that the next digits make, and how many they are, at most eight.
+/// The number that the first of eight bytes make, as far as they are digits, and how many these are.
 #[inline(always)]
-pub(super) fn digits(text: &[u8], at: usize) -> (u64, usize) {
+fn leading_digits(bytes: u64) -> (u64, usize) {
     // Digits become 0 to 9; adding 0x76 sets the top bit of the first byte above 9, and carries only beyond it.
-    let bytes = eight_bytes(text, at) ^ 0x3030_3030_3030_3030;
+    let bytes = bytes ^ 0x3030_3030_3030_3030;
     let others = (bytes.wrapping_add(0x7676_7676_7676_7676) | bytes) & 0x8080_8080_8080_8080;
     let n = others.trailing_zeros() / 8;
     // The digits move to the end, behind zeros; in two steps, because a shift by all 64 bits is none.
@@ -58,13 +58,74 @@ pub(super) fn digits(text: &[u8], at: usize) -> (u64, usize) {
     (fours.wrapping_mul(10_000 * (1 << 32) + 1) >> 32, n as usize)
 }
 
+/// The number that the next digits make, and how many they are, at most eight.
+#[inline(always)]
+pub(super) fn digits(text: &[u8], at: usize) -> (u64, usize) {
+    leading_digits(eight_bytes(text, at))
+}
+
+/// Indices as they are written, with the colon.
+static INDICES: [u64; 1000] = written_indices();
+
+const fn written_indices() -> [u64; 1000] {
+    let mut written = [0; 1000];
+    let mut index = 0;
+    while index < written.len() {
+        let mut bytes = b':' as u64;
+        let mut rest = index;
+        loop {
+            bytes = bytes << 8 | (b'0' + (rest % 10) as u8) as u64;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        written[index] = bytes;
+        index += 1;
+    }
+    written
+}
+
+/// Whether the text goes on with this index and a colon, and where the value begins. Where it does not, or the index
+/// has many digits, `None`.
+#[inline(always)]
+pub(super) fn expected_index(text: &[u8], at: usize, index: u64) -> Option<usize> {
+    let written = *INDICES.get(index as usize)?;
+    // Predicted, not computed: where the value begins is then known before the index is read.
+    let n = if index < 10 {
+        2
+    } else if index < 100 {
+        3
+    } else {
+        4
+    };
+    let is_there = (eight_bytes(text, at) ^ written) << (64 - 8 * n) == 0;
+    is_there.then_some(at + n)
+}
+
 /// The number that begins here and where it ends, if it is of the usual kind: few digits, perhaps a sign and a point.
 #[inline(always)]
 pub(super) fn usual_number(text: &[u8], start: usize) -> Option<(f64, usize)> {
     let is_negative = byte(text, start) == b'-';
-    let mut at = start + usize::from(is_negative);
-    let (mut mantissa, mut n_digits) = digits(text, at);
-    at += n_digits;
+    let at = start + usize::from(is_negative);
+    // Half of all signs would be mispredicted.
+    let signed = |value: f64| f64::from_bits(value.to_bits() ^ u64::from(is_negative) << 63);
+    // One digit, a point, and at most five more digits: the point is taken out, and all are read at once.
+    let bytes = eight_bytes(text, at);
+    if bytes >> 8 & 0xff == u64::from(b'.') {
+        let (mantissa, n) = leading_digits(bytes & 0xff | bytes >> 8 & !0xff);
+        if (1..7).contains(&n) && is_end(byte(text, at + n + 1)) {
+            return Some((signed(mantissa as i64 as f64 / POWERS[n - 1]), at + n + 1));
+        }
+    }
+    longer_number(text, at).map(|(value, end)| (signed(value), end))
+}
+
+/// A number without a sign.
+#[inline]
+fn longer_number(text: &[u8], start: usize) -> Option<(f64, usize)> {
+    let (mut mantissa, mut n_digits) = digits(text, start);
+    let mut at = start + n_digits;
     let mut n_decimals = 0;
     if byte(text, at) == b'.' {
         let (decimals, n) = digits(text, at + 1);
@@ -86,8 +147,7 @@ pub(super) fn usual_number(text: &[u8], start: usize) -> Option<(f64, usize)> {
     if n_digits == 0 || mantissa > LARGEST_EXACT || !is_end(byte(text, at)) {
         return None;
     }
-    let value = mantissa as i64 as f64 / POWERS[n_decimals];
-    Some((if is_negative { -value } else { value }, at))
+    Some((mantissa as i64 as f64 / POWERS[n_decimals], at))
 }
 
 /// The number that a token is.
