@@ -198,6 +198,7 @@ fn columns(args: &ColumnArgs) -> Columns {
         group: args.group.clone(),
         label: args.label.clone(),
         drop: args.drop.clone(),
+        index_base: args.index_base.unwrap_or_default(),
     }
 }
 
@@ -224,7 +225,8 @@ pub(crate) fn predict(args: &PredictArgs) -> Run<PredictPlan> {
     if let Some(path) = unclear {
         let name = if path == "-" { "standard input" } else { path };
         return Err(Failure::Usage(format!(
-            "{name}: no extension that tells its format; add --input-format csv or --input-format tsv"
+            "{name}: no extension that tells its format; add --input-format csv or --input-format tsv, \
+             for items also --input-format svmlight"
         )));
     }
     let Some(data) = &args.data else {

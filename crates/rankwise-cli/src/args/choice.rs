@@ -4,7 +4,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankwise::Loss;
 use rankwise::data::simulate::Norm;
 use rankwise::data::{Precision, Scale};
-use rankwise::io::Format;
+use rankwise::io::{Format, IndexBase};
 use rankwise::kernel::Gamma;
 use rankwise::metrics::PairMetric;
 use rankwise::model::{Balance, Method, ThresholdRule, TieRegion};
@@ -141,7 +141,11 @@ pub(super) fn precision() -> impl TypedValueParser<Value = Precision> {
 }
 
 pub(super) fn format() -> impl TypedValueParser<Value = Format> {
-    one_of(vec![("csv", Format::Csv), ("tsv", Format::Tsv)])
+    one_of(Format::WORDS.to_vec())
+}
+
+pub(super) fn index_base() -> impl TypedValueParser<Value = IndexBase> {
+    one_of(vec![("0", IndexBase::Zero), ("1", IndexBase::One)])
 }
 
 pub(super) fn norm() -> impl TypedValueParser<Value = Norm> {

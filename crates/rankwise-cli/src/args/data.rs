@@ -1,7 +1,7 @@
 //! Options that say where the data are.
 
 use clap::Args;
-use rankwise::io::Format;
+use rankwise::io::{Format, IndexBase};
 
 use super::choice;
 
@@ -39,6 +39,9 @@ pub(crate) struct ColumnArgs {
     /// Columns to leave out
     #[arg(long, value_name = "COL,…", value_delimiter = ',')]
     pub(crate) drop: Vec<String>,
+    /// Index of the first feature in items of SVMlight's format [default: 1]
+    #[arg(long, value_name = "BASE", value_parser = choice::index_base())]
+    pub(crate) index_base: Option<IndexBase>,
 }
 
 /// The format of input whose name does not tell.

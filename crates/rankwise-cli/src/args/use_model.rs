@@ -21,7 +21,8 @@ pub(crate) struct PredictArgs {
     /// A model file
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
-    /// Items to score, .csv or .tsv (also .gz, .xz, .zst); `-` is standard input
+    /// Items to score, .csv, .tsv, or .svm, .svmlight, .letor, .txt, .dat in SVMlight's format (also .gz, .xz, .zst); `-`
+    /// is standard input
     #[arg(value_name = "DATA", conflicts_with_all = ["pairs", "items"], required_unless_present = "pairs")]
     pub(crate) data: Option<String>,
     /// Where to write [default: standard output]

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 mod products;
 
 use super::random::mix;
+use super::ranges::ColumnRanges;
 use crate::error::{Error, Result};
+use crate::math::Real;
 
 /// How dense features are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -53,6 +55,24 @@ impl Values {
             Values::F32(v) => Values::F32(pick(v, ranges)),
             Values::F64(v) => Values::F64(pick(v, ranges)),
         }
+    }
+}
+
+/// A type that numbers are stored in.
+pub(crate) trait Stored: Real {
+    /// Numbers of this type.
+    fn into_values(values: Vec<Self>) -> Values;
+}
+
+impl Stored for f32 {
+    fn into_values(values: Vec<f32>) -> Values {
+        Values::F32(values)
+    }
+}
+
+impl Stored for f64 {
+    fn into_values(values: Vec<f64>) -> Values {
+        Values::F64(values)
     }
 }
 
@@ -136,6 +156,21 @@ impl Features {
         check_finite((0..values.len()).map(|at| values.get(at)), usize::MAX)?;
         let n_rows = starts.len() - 1;
         Ok(Features { n_rows, n_cols, values, layout: Layout::Sparse { starts, columns } })
+    }
+
+    /// What the caller knows to be sound: finite numbers; without row starts and columns dense rows, with them those of
+    /// [`Features::sparse`].
+    pub(crate) fn trusted(
+        n_rows: usize,
+        n_cols: usize,
+        values: Values,
+        sparse_rows: Option<(Vec<usize>, Vec<u32>)>,
+    ) -> Self {
+        let layout = match sparse_rows {
+            None => Layout::Dense,
+            Some((starts, columns)) => Layout::Sparse { starts, columns },
+        };
+        Features { n_rows, n_cols, values, layout }
     }
 
     /// One indicator feature per item: the features of items that have none.
@@ -405,20 +440,9 @@ fn check_finite(mut values: impl Iterator<Item = f64>, n_cols: usize) -> Result<
     }
 }
 
-/// f32 is good enough when no column's magnitude exceeds its spread a thousandfold. Constant
-/// columns carry no information and do not count.
+/// See [`ColumnRanges::fit_f32`].
 fn fits_f32(n_cols: usize, values: &[f64]) -> bool {
-    let mut low = vec![f64::INFINITY; n_cols];
-    let mut high = vec![f64::NEG_INFINITY; n_cols];
-    for row in values.chunks_exact(n_cols.max(1)) {
-        for (column, &value) in row.iter().enumerate() {
-            low[column] = low[column].min(value);
-            high[column] = high[column].max(value);
-        }
-    }
-    low.iter().zip(&high).all(|(&low, &high)| {
-        let magnitude = low.abs().max(high.abs());
-        let spread = high - low;
-        magnitude == 0.0 || ((1e-30..1e30).contains(&magnitude) && (spread == 0.0 || magnitude <= 1000.0 * spread))
-    })
+    let mut ranges = ColumnRanges::default();
+    values.chunks_exact(n_cols.max(1)).for_each(|row| ranges.add_row(row));
+    ranges.fit_f32(true)
 }

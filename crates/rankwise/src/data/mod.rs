@@ -7,19 +7,23 @@ mod groups;
 mod items;
 pub(crate) mod order;
 mod random;
+mod ranges;
 mod ranking;
+mod row_store;
 mod scale;
 pub mod simulate;
 
 pub use comparison::{Comparisons, Outcome, Pair, PairSet};
-pub(crate) use features::Values;
 pub use features::{Features, Precision};
+pub(crate) use features::{Stored, Values};
 pub use folds::cross_fit_folds;
 pub use groups::{Groups, Members};
 pub use items::Items;
 pub use random::Random;
 pub(crate) use random::mix;
+pub(crate) use ranges::{ColumnRanges, has_f32_magnitude};
 pub use ranking::Ranking;
+pub(crate) use row_store::{Block, RowStore};
 pub use scale::{Scale, Scaler};
 
 /// Rows that tell how features are scaled, where there are more.

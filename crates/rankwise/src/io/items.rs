@@ -2,32 +2,67 @@
 
 use std::collections::HashMap;
 
+use super::group_names::GroupNames;
 use super::table::{Header, Table, drop_hint};
-use super::{Columns, Source};
-use crate::data::{Features, Items, Precision};
+use super::{Columns, Format, Source, svmlight};
+use crate::data::{Features, Groups, Items, Precision, Ranking};
 use crate::error::{Error, Place, Result};
 
 /// The columns of an item table that are never features.
 const RESERVED: [&str; 6] = ["id", "label", "qid", "weight", "group_weight", "margin"];
 
-/// A table of items, in the order of the file.
+/// A file of items, in its order.
 #[derive(Debug, Clone)]
 pub struct ItemTable {
-    /// One item per row of the file, with ids where the file has an `id` column.
+    /// One item per row of the file, with ids where the file has them.
     pub items: Items,
-    /// One label per item, where the file has a `label` column.
+    /// One label per item, where the file has them.
     pub labels: Option<Vec<f64>>,
+    /// The group of every item, where the file has them.
+    pub groups: Option<Groups>,
+    /// One weight per item, where the file has them.
+    pub weights: Option<Vec<f64>>,
+    /// One weight per group (without groups: one for all items), where the file has them.
+    pub group_weights: Option<Vec<f64>>,
     /// The file as the user named it.
     pub source: String,
 }
 
-/// Reads a table of items. Columns: `id`, `label` (both optional), features; `qid`, `weight`, `group_weight` and
-/// `margin` are read over. A table of ids alone gives indicator features.
+impl ItemTable {
+    /// The items as ranking data: without groups all may be compared. An error when the file has no labels.
+    pub fn into_ranking(self) -> Result<Ranking> {
+        let Some(labels) = self.labels else {
+            return Err(Error::data(
+                Place::file(self.source),
+                "no column label, which says how good each item is",
+                "add it, or name the column that says so with --label COL",
+            ));
+        };
+        let mut ranking = Ranking::new(self.items, labels, self.groups)?;
+        if let Some(weights) = self.weights {
+            ranking = ranking.with_weights(weights)?;
+        }
+        if let Some(weights) = self.group_weights {
+            ranking = ranking.with_group_weights(weights)?;
+        }
+        Ok(ranking)
+    }
+}
+
+/// Reads items and what is known of them.
+///
+/// Tables have the columns `id`, `label`, `qid`, `weight`, `group_weight` (all optional) and features; `margin` is read
+/// over. A table of ids alone gives indicator features. SVMlight's format has a line
+/// `label [qid:GROUP] [cost:WEIGHT] index:value … [# comment]` per item; the comment is the item's id, and features
+/// have no names.
 pub fn read_items(source: &Source, columns: &Columns, precision: Precision) -> Result<ItemTable> {
+    if source.format() == Format::SvmLight {
+        return svmlight::read(source, columns, precision);
+    }
     let table = Table::open(source, columns)?;
     check_given(columns, &[&table.header])?;
-    let labels_at = find(&table.header, columns.label.as_deref(), "label");
-    let rows = ItemRows::read(table, columns, labels_at)?;
+    let roles = Roles::all(&table.header, columns);
+    let rows = ItemRows::read(table, columns, roles)?;
     let source = rows.source;
     let items = match (rows.feature_names.is_empty(), rows.ids) {
         (true, None) => {
@@ -46,7 +81,15 @@ pub fn read_items(source: &Source, columns: &Columns, precision: Precision) -> R
             Items::new(features, Some(rows.feature_names), ids)?
         }
     };
-    Ok(ItemTable { items, labels: rows.labels, source })
+    let ItemRows { labels, groups, weights, group_weights, .. } = rows;
+    let groups = groups.map(GroupNames::finish);
+    let group_weights = group_weights.map(|weights| weights.into_iter().map(|(weight, _)| weight).collect());
+    Ok(ItemTable { items, labels, groups, weights, group_weights, source })
+}
+
+/// Reads items to be ranked: [`read_items`], then [`ItemTable::into_ranking`].
+pub fn read_ranking(source: &Source, columns: &Columns, precision: Precision) -> Result<Ranking> {
+    read_items(source, columns, precision)?.into_ranking()
 }
 
 /// The items that pairs refer to by id.
@@ -74,7 +117,10 @@ impl Catalogue {
                 "add it, or name the column of the ids with --id COL",
             ));
         }
-        let ItemRows { source, feature_names, ids, values, lines, .. } = ItemRows::read(table, columns, None)?;
+        let ItemRows { source, feature_names, ids, values, lines, .. } = {
+            let id = find(&table.header, columns.id.as_deref(), "id");
+            ItemRows::read(table, columns, Roles { id, ..Roles::default() })?
+        };
         let n_features = feature_names.len();
         let features_of = |row: usize| &values[row * n_features..][..n_features];
         let mut rows: HashMap<String, usize> = HashMap::new();
@@ -130,6 +176,28 @@ fn find(header: &Header, given: Option<&str>, usual: &str) -> Option<usize> {
     header.find(given.unwrap_or(usual))
 }
 
+/// The columns that are no features.
+#[derive(Default)]
+struct Roles {
+    id: Option<usize>,
+    label: Option<usize>,
+    group: Option<usize>,
+    weight: Option<usize>,
+    group_weight: Option<usize>,
+}
+
+impl Roles {
+    fn all(header: &Header, columns: &Columns) -> Self {
+        Roles {
+            id: find(header, columns.id.as_deref(), "id"),
+            label: find(header, columns.label.as_deref(), "label"),
+            group: find(header, columns.group.as_deref(), "qid"),
+            weight: find(header, columns.weight.as_deref(), "weight"),
+            group_weight: header.find("group_weight"),
+        }
+    }
+}
+
 /// The rows of an item table as they are.
 struct ItemRows {
     source: String,
@@ -138,13 +206,16 @@ struct ItemRows {
     /// Row by row.
     values: Vec<f64>,
     labels: Option<Vec<f64>>,
+    groups: Option<GroupNames>,
+    weights: Option<Vec<f64>>,
+    /// The weight of each group, and the line that says so.
+    group_weights: Option<Vec<(f64, u64)>>,
     /// The line in which each row begins; empty without ids.
     lines: Vec<u64>,
 }
 
 impl ItemRows {
-    fn read(mut table: Table, columns: &Columns, label_at: Option<usize>) -> Result<Self> {
-        let id_at = find(&table.header, columns.id.as_deref(), "id");
+    fn read(mut table: Table, columns: &Columns, roles: Roles) -> Result<Self> {
         let given = [&columns.id, &columns.label, &columns.weight, &columns.group];
         let names = &table.header.names;
         let is_feature = |&column: &usize| {
@@ -154,27 +225,58 @@ impl ItemRows {
                 && !given.iter().any(|g| g.as_deref() == Some(name))
         };
         let features_at: Vec<usize> = (0..names.len()).filter(is_feature).collect();
-        let feature_names = features_at.iter().map(|&column| names[column].clone()).collect();
-        let mut ids = id_at.map(|_| Vec::new());
-        let mut labels = label_at.map(|_| Vec::new());
-        let (mut values, mut lines) = (Vec::new(), Vec::new());
+        let mut rows = ItemRows {
+            source: table.header.source.clone(),
+            feature_names: features_at.iter().map(|&column| names[column].clone()).collect(),
+            ids: roles.id.map(|_| Vec::new()),
+            values: Vec::new(),
+            labels: roles.label.map(|_| Vec::new()),
+            groups: roles.group.map(|_| GroupNames::default()),
+            weights: roles.weight.map(|_| Vec::new()),
+            group_weights: roles.group_weight.map(|_| Vec::new()),
+            lines: Vec::new(),
+        };
         while table.next_row()? {
             if table.n_rows() > u32::MAX as usize {
                 let problem = format!("more than {} items", u32::MAX);
-                return Err(Error::data(Place::line(table.header.source.clone(), table.line()), problem, "use fewer"));
+                return Err(Error::data(Place::line(rows.source, table.line()), problem, "use fewer"));
             }
-            if let (Some(ids), Some(column)) = (&mut ids, id_at) {
-                ids.push(table.word(column)?.to_string());
-                lines.push(table.line());
-            }
-            if let (Some(labels), Some(column)) = (&mut labels, label_at) {
-                labels.push(table.number(column)?);
-            }
+            rows.add(&table, &roles)?;
             for &column in &features_at {
-                values.push(table.number(column)?);
+                rows.values.push(table.number(column)?);
             }
         }
-        Ok(ItemRows { source: table.header.source, feature_names, ids, values, labels, lines })
+        Ok(rows)
+    }
+
+    /// Everything of a row but its features.
+    fn add(&mut self, table: &Table, roles: &Roles) -> Result<()> {
+        if let (Some(ids), Some(column)) = (&mut self.ids, roles.id) {
+            ids.push(table.word(column)?.to_string());
+            self.lines.push(table.line());
+        }
+        if let (Some(labels), Some(column)) = (&mut self.labels, roles.label) {
+            labels.push(table.number(column)?);
+        }
+        let mut group = 0;
+        if let (Some(groups), Some(column)) = (&mut self.groups, roles.group) {
+            group = groups.add(table.word(column)?, 1) as usize;
+        }
+        if let (Some(weights), Some(column)) = (&mut self.weights, roles.weight) {
+            weights.push(table.weight(column)?);
+        }
+        if let (Some(weights), Some(column)) = (&mut self.group_weights, roles.group_weight) {
+            let weight = table.weight(column)?;
+            match weights.get(group) {
+                None => weights.push((weight, table.line())),
+                Some(&(first, _)) if first == weight => {}
+                Some(&(first, line)) => {
+                    let problem = format!("the group's weight is {weight} here and {first} in line {line}");
+                    return Err(Error::data(table.place(column), problem, "give all items of a group the same one"));
+                }
+            }
+        }
+        Ok(())
     }
 }
 

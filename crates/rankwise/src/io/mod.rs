@@ -1,19 +1,23 @@
-//! Files: tables of pairs and of items, model files.
+//! Files: tables of pairs and of items, items in SVMlight's format, model files.
 //!
 //! `bytes → decompress → text (line ends, quotes) → table (header, rows, cells) → pairs | items`
+//!
+//! `bytes → decompress → svmlight → items`
 
 mod decompress;
+mod group_names;
 mod items;
 mod model_file;
 mod output;
 mod pairs;
 mod source;
+mod svmlight;
 mod table;
 mod tensor_file;
 mod text;
 mod write;
 
-pub use items::{ItemTable, read_items};
+pub use items::{ItemTable, read_items, read_ranking};
 pub use model_file::{model_from_bytes, model_to_bytes, read_model, write_model};
 pub use output::write_atomically;
 pub use pairs::{PairFiles, PairTable, read_pairs};
@@ -34,6 +38,28 @@ pub struct Columns {
     pub label: Option<String>,
     /// Columns to leave out.
     pub drop: Vec<String>,
+    /// The number of the first feature in files that number them.
+    pub index_base: IndexBase,
+}
+
+/// Where files that number their features begin.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum IndexBase {
+    /// At 0.
+    Zero,
+    /// At 1, as usual.
+    #[default]
+    One,
+}
+
+impl IndexBase {
+    /// The number of the first feature.
+    fn first(self) -> u64 {
+        match self {
+            IndexBase::Zero => 0,
+            IndexBase::One => 1,
+        }
+    }
 }
 
 impl Columns {

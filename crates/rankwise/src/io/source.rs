@@ -7,18 +7,24 @@ use std::path::{Path, PathBuf};
 use super::decompress::{self, Compression, Decompressed};
 use crate::error::{Error, Result};
 
-/// How a table separates its columns.
+/// What is in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// By commas.
+    /// A table with columns separated by commas.
     Csv,
-    /// By tabs.
+    /// A table with columns separated by tabs.
     Tsv,
+    /// Items in lines `label qid:GROUP index:value …`.
+    SvmLight,
 }
 
 impl Format {
-    /// All formats, by the word that names them and is their extension.
-    pub const WORDS: [(&'static str, Format); 2] = [("csv", Format::Csv), ("tsv", Format::Tsv)];
+    /// The words that name formats.
+    pub const WORDS: [(&'static str, Format); 4] =
+        [("csv", Format::Csv), ("tsv", Format::Tsv), ("svmlight", Format::SvmLight), ("letor", Format::SvmLight)];
+    /// The extensions of files that are named by no word.
+    const EXTENSIONS: [(&'static str, Format); 3] =
+        [("svm", Format::SvmLight), ("txt", Format::SvmLight), ("dat", Format::SvmLight)];
 
     /// Reads a word of [`Format::WORDS`], in any case.
     pub fn parse(word: &str) -> Option<Self> {
@@ -29,22 +35,27 @@ impl Format {
     pub fn of_path(path: &Path) -> Result<Self> {
         let inner = if Compression::of_path(path).is_some() { path.with_extension("") } else { path.to_path_buf() };
         let extension = inner.extension().map(|extension| extension.to_string_lossy().into_owned());
-        extension.as_deref().and_then(Format::parse).ok_or_else(|| Error::Unsupported {
+        let of_extension = |extension: &str| {
+            let other = Self::EXTENSIONS.iter().find(|(known, _)| known.eq_ignore_ascii_case(extension));
+            Format::parse(extension).or(other.map(|&(_, format)| format))
+        };
+        extension.as_deref().and_then(of_extension).ok_or_else(|| Error::Unsupported {
             problem: match &extension {
                 Some(extension) => format!("{}: no format has the extension .{extension}", path.display()),
                 None => format!("{}: no extension to tell the format by", path.display()),
             },
-            remedy: "known are .csv and .tsv, also with .gz, .xz or .zst after them; \
-                     for a file of another name add --format csv or --format tsv"
+            remedy: "known are .csv and .tsv, for items also .svm, .svmlight, .letor, .txt and .dat, each also with \
+                     .gz, .xz or .zst after it; for a file of another name add --format csv, tsv or svmlight"
                 .into(),
         })
     }
 
-    /// The byte between two columns.
-    pub(super) fn delimiter(self) -> u8 {
+    /// The byte between two columns of a table.
+    pub(super) fn delimiter(self) -> Option<u8> {
         match self {
-            Format::Csv => b',',
-            Format::Tsv => b'\t',
+            Format::Csv => Some(b','),
+            Format::Tsv => Some(b'\t'),
+            Format::SvmLight => None,
         }
     }
 }
@@ -71,7 +82,7 @@ impl Source {
             ("-", Some(format)) => Ok(Source::Stdin(format)),
             ("-", None) => Err(Error::Unsupported {
                 problem: "standard input has no extension to tell its format by".into(),
-                remedy: "add --format csv or --format tsv".into(),
+                remedy: "add --format csv or --format tsv, for items also --format svmlight".into(),
             }),
             (path, given) => {
                 let path = PathBuf::from(path);

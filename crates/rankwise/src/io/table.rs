@@ -75,7 +75,7 @@ impl Header {
                 (Format::Tsv, ',', true) => ("tabs", "for commas rename the file from .tsv to .csv"),
                 (Format::Tsv, ',', false) => ("tabs", "for commas read it with --input-format csv"),
                 (Format::Csv, ..) => ("commas", "separate the columns by commas"),
-                (Format::Tsv, ..) => ("tabs", "separate the columns by tabs"),
+                (Format::Tsv | Format::SvmLight, ..) => ("tabs", "separate the columns by tabs"),
             };
             return Err(Error::data(
                 self.place_of(0),
@@ -126,9 +126,20 @@ impl Table {
     pub(super) fn open(source: &Source, columns: &Columns) -> Result<Self> {
         let name = source.name();
         let path = PathBuf::from(&name);
+        let Some(delimiter) = source.format().delimiter() else {
+            return Err(Error::Unsupported {
+                problem: format!(
+                    "{name} is in SVMlight's format, which has items and their features, but neither ids to \
+                                  find them by nor pairs"
+                ),
+                remedy:
+                    "give a table (.csv or .tsv); a table of another name is read with --format csv or --format tsv"
+                        .into(),
+            });
+        };
         let bytes = source.open()?;
         let action = bytes.action;
-        let text = TextReader::new(bytes.reader, source.format().delimiter()).map_err(|source| Error::Io {
+        let text = TextReader::new(bytes.reader, delimiter).map_err(|source| Error::Io {
             path: path.clone(),
             action,
             source,
@@ -136,7 +147,7 @@ impl Table {
         let reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
-            .delimiter(source.format().delimiter())
+            .delimiter(delimiter)
             .terminator(csv::Terminator::Any(b'\n'))
             .buffer_capacity(1 << 16)
             .from_reader(text);

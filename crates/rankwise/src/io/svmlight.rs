@@ -1,0 +1,98 @@
+//! Items in SVMlight's format, in which LETOR data come: `label [qid:GROUP] [cost:WEIGHT] index:value … [# comment]`.
+//!
+//! `bytes → pieces of whole lines → chunks, parsed in parallel → gathered in the order of the file`. Only a few pieces
+//! are in memory at a time, and where they end depends on the text alone.
+
+mod chunk;
+mod fault;
+mod gather;
+mod number;
+mod pieces;
+#[cfg(test)]
+mod tests;
+
+use chunk::Rules;
+use gather::gather;
+
+use super::decompress::Decompressed;
+use super::{Columns, IndexBase, ItemTable, Source};
+use crate::data::{Items, Precision, RowStore, Stored};
+use crate::error::{Error, Place, Result};
+
+/// How much text a thread parses at a time.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// Reads items.
+pub(super) fn read(source: &Source, columns: &Columns, precision: Precision) -> Result<ItemTable> {
+    if let Some((option, _)) = columns.given().next() {
+        return Err(Error::Unsupported {
+            problem: format!(
+                "--{option} names a column, and {} is in SVMlight's format, which has none",
+                source.name()
+            ),
+            remedy: "leave it out, or convert the file to CSV".into(),
+        });
+    }
+    let can_read_again = match source {
+        Source::File { path, .. } => std::fs::metadata(path).is_ok_and(|file| file.is_file()),
+        Source::Stdin(_) => false,
+    };
+    let input = Input { source, index_base: columns.index_base, can_read_again, piece_bytes: PIECE_BYTES };
+    input.read(precision, || source.open())
+}
+
+struct Input<'a> {
+    source: &'a Source,
+    index_base: IndexBase,
+    can_read_again: bool,
+    piece_bytes: usize,
+}
+
+impl Input<'_> {
+    /// Numbers are held in f32 from the start if they can be read again when f32 turns out not to do.
+    fn read(&self, precision: Precision, open: impl Fn() -> Result<Decompressed>) -> Result<ItemTable> {
+        match precision {
+            Precision::F64 => self.finish(self.gather::<f64>(open()?, false)?),
+            Precision::F32 => self.finish(self.gather::<f32>(open()?, true)?),
+            Precision::Auto => {
+                if self.can_read_again {
+                    let gathered = self.gather::<f32>(open()?, false)?;
+                    if gathered.surely_fits_f32() {
+                        return self.finish(gathered);
+                    }
+                }
+                let gathered = self.gather::<f64>(open()?, false)?;
+                if gathered.rows.fits_f32(true) {
+                    let (rows, rest) = gathered.split();
+                    return self.finish_with(rows.narrowed(), rest);
+                }
+                self.finish(gathered)
+            }
+        }
+    }
+
+    fn gather<T: Stored>(&self, text: Decompressed, must_fit_f32: bool) -> Result<gather::Gathered<T>> {
+        let rules = Rules { base: self.index_base.first(), must_fit_f32 };
+        gather(text, &self.source.name(), rules, self.piece_bytes)
+    }
+
+    fn finish<T: Stored>(&self, gathered: gather::Gathered<T>) -> Result<ItemTable> {
+        let (rows, rest) = gathered.split();
+        self.finish_with(rows, rest)
+    }
+
+    fn finish_with<T: Stored>(&self, rows: RowStore<T>, rest: gather::Heads) -> Result<ItemTable> {
+        let source = self.source.name();
+        if rest.labels.is_empty() {
+            let problem = "no items, expected a line for each";
+            return Err(Error::data(Place::file(source), problem, "write label, qid:GROUP and index:value …"));
+        }
+        if rows.width() == 0 {
+            let problem = "no features in any line, expected some index:value";
+            return Err(Error::data(Place::file(source), problem, "give the items features"));
+        }
+        let gather::Heads { labels, weights, groups, ids } = rest;
+        let items = Items::new(rows.finish(), None, ids)?;
+        Ok(ItemTable { items, labels: Some(labels), groups, weights, group_weights: None, source })
+    }
+}

@@ -1,0 +1,206 @@
+//! The chunks of a file put together in its order.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::super::decompress::Decompressed;
+use super::super::group_names::GroupNames;
+use super::chunk::{At, Chunk, Rules};
+use super::pieces::{Piece, Pieces};
+use crate::data::{ColumnRanges, Groups, RowStore, Stored};
+use crate::error::{Error, Place, Result};
+
+/// How many pieces are parsed side by side; text in memory is twice that.
+const PIECES_AT_ONCE: usize = 8;
+
+/// What lines say besides features.
+pub(super) struct Heads {
+    pub(super) labels: Vec<f64>,
+    pub(super) weights: Option<Vec<f64>>,
+    pub(super) groups: Option<Groups>,
+    pub(super) ids: Option<Vec<String>>,
+}
+
+/// The items of a file so far.
+pub(super) struct Gathered<T> {
+    pub(super) rows: RowStore<T>,
+    labels: Vec<f64>,
+    /// Empty if no line has one.
+    weights: Vec<f64>,
+    /// Empty if no line has one.
+    ids: Vec<String>,
+    groups: GroupNames,
+    with_group: Option<u64>,
+    without_group: Option<At>,
+    ranges: ColumnRanges,
+    shortest: usize,
+    has_gaps: bool,
+    has_extremes: bool,
+    n_lines: u64,
+}
+
+/// A piece of text and what is in it.
+struct Slot<T> {
+    piece: Piece,
+    chunk: Chunk<T>,
+}
+
+/// Pieces that are parsed side by side.
+struct Batch<T> {
+    slots: Vec<Slot<T>>,
+    n_used: usize,
+}
+
+impl<T: Stored> Batch<T> {
+    fn new() -> Self {
+        Batch { slots: Vec::new(), n_used: 0 }
+    }
+
+    /// Reads the next pieces; long ones count for several.
+    fn read(&mut self, pieces: &mut Pieces, piece_bytes: usize) -> io::Result<()> {
+        self.n_used = 0;
+        let mut n_bytes = 0;
+        while n_bytes <= (PIECES_AT_ONCE - 1) * piece_bytes {
+            if self.slots.len() == self.n_used {
+                self.slots.push(Slot { piece: Piece::default(), chunk: Chunk::default() });
+            }
+            let piece = &mut self.slots[self.n_used].piece;
+            if !pieces.next(piece)? {
+                break;
+            }
+            n_bytes += piece.text().len().max(piece_bytes / 2);
+            self.n_used += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Reads and parses all of a text. Of all that is wrong the first in the file is the error.
+pub(super) fn gather<T: Stored>(
+    text: Decompressed,
+    source: &str,
+    rules: Rules,
+    piece_bytes: usize,
+) -> Result<Gathered<T>> {
+    let failed = |error| Error::Io { path: PathBuf::from(source), action: text.action, source: error };
+    let mut pieces = Pieces::new(text.reader, piece_bytes);
+    let mut gathered = Gathered::new();
+    let (mut now, mut then) = (Batch::<T>::new(), Batch::<T>::new());
+    now.read(&mut pieces, piece_bytes).map_err(failed)?;
+    while now.n_used > 0 {
+        let n_used = now.n_used;
+        let mut read = Ok(());
+        rayon::in_place_scope(|scope| {
+            for Slot { piece, chunk } in &mut now.slots[..n_used] {
+                scope.spawn(|_| chunk.parse(piece.text(), rules));
+            }
+            read = then.read(&mut pieces, piece_bytes);
+        });
+        for slot in &mut now.slots[..n_used] {
+            gathered.add(&mut slot.chunk, source)?;
+        }
+        read.map_err(failed)?;
+        std::mem::swap(&mut now, &mut then);
+    }
+    Ok(gathered)
+}
+
+impl<T: Stored> Gathered<T> {
+    fn new() -> Self {
+        Gathered {
+            rows: RowStore::new(),
+            labels: Vec::new(),
+            weights: Vec::new(),
+            ids: Vec::new(),
+            groups: GroupNames::default(),
+            with_group: None,
+            without_group: None,
+            ranges: ColumnRanges::default(),
+            shortest: usize::MAX,
+            has_gaps: false,
+            has_extremes: false,
+            n_lines: 0,
+        }
+    }
+
+    fn add(&mut self, chunk: &mut Chunk<T>, source: &str) -> Result<()> {
+        let n_before = self.labels.len();
+        let n_items = n_before + chunk.labels.len();
+        self.with_group = self.with_group.or(chunk.with_group);
+        let without = chunk.without_group.map(|(line, column)| (self.n_lines + line, column));
+        self.without_group = self.without_group.or(without);
+        if let (Some(_), Some((line, column))) = (self.with_group, self.without_group) {
+            return Err(Error::data(
+                Place::line(source, line).column(column, ""),
+                "no qid, which other lines have",
+                "give every line its group, or none",
+            ));
+        }
+        if let Some(fault) = chunk.fault.take() {
+            return Err(fault.into_error(source, self.n_lines));
+        }
+        if n_items > u32::MAX as usize {
+            let problem = format!("more than {} items", u32::MAX);
+            return Err(Error::data(Place::line(source, self.n_lines + chunk.n_lines), problem, "use fewer"));
+        }
+        self.n_lines += chunk.n_lines;
+        self.rows.append(&chunk.block());
+        self.ranges.merge(&chunk.ranges);
+        self.shortest = self.shortest.min(chunk.shortest);
+        self.has_gaps |= chunk.has_gaps;
+        self.has_extremes |= chunk.has_extremes;
+        self.labels.extend_from_slice(&chunk.labels);
+        if !chunk.weights.is_empty() || !self.weights.is_empty() {
+            self.weights.resize(n_before, 1.0);
+            self.weights.extend_from_slice(&chunk.weights);
+            self.weights.resize(n_items, 1.0);
+        }
+        let mut start = 0;
+        for &(end, n_items) in &chunk.runs {
+            self.groups.add(&chunk.run_names[start..end], n_items as usize);
+            start = end;
+        }
+        self.add_ids(chunk, n_before, n_items);
+        Ok(())
+    }
+
+    /// Items without an id of their own have their number, as everywhere.
+    fn add_ids(&mut self, chunk: &Chunk<T>, n_before: usize, n_items: usize) {
+        if chunk.id_ends.is_empty() && self.ids.is_empty() {
+            return;
+        }
+        self.ids.extend((self.ids.len()..n_before).map(numbered));
+        let mut start = 0;
+        for &end in &chunk.id_ends {
+            let id = &chunk.id_text[start..end];
+            self.ids.push(if id.is_empty() { numbered(self.ids.len()) } else { id.to_string() });
+            start = end;
+        }
+        self.ids.extend((self.ids.len()..n_items).map(numbered));
+    }
+
+    /// Whether f32 is known to be good enough, though numbers were rounded to it.
+    pub(super) fn surely_fits_f32(&self) -> bool {
+        if self.has_gaps {
+            return !self.has_extremes && self.rows.fits_f32(false);
+        }
+        let mut ranges = self.ranges.clone();
+        ranges.add_zeros_from(self.shortest);
+        ranges.fit_f32(true)
+    }
+
+    /// The rows, and the rest.
+    pub(super) fn split(self) -> (RowStore<T>, Heads) {
+        let heads = Heads {
+            labels: self.labels,
+            weights: Some(self.weights).filter(|weights| !weights.is_empty()),
+            groups: self.with_group.map(|_| self.groups.finish()),
+            ids: Some(self.ids).filter(|ids| !ids.is_empty()),
+        };
+        (self.rows, heads)
+    }
+}
+
+fn numbered(item: usize) -> String {
+    format!("#{}", item + 1)
+}
