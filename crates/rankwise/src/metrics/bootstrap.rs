@@ -58,12 +58,7 @@ impl Bootstrap {
         judged: &Judged<'_>,
         groups: Option<&[u32]>,
     ) -> Result<[Option<Interval>; PairMetric::ALL.len()]> {
-        if !(self.level > 0.0 && self.level < 1.0) {
-            return Err(Error::parameter("level", self.level, "a number between 0 and 1"));
-        }
-        if self.n_resamples == 0 {
-            return Err(Error::parameter("n_resamples", self.n_resamples, "at least 1"));
-        }
+        self.check()?;
         let n = judged.outcomes.len();
         if let Some(groups) = groups.filter(|groups| groups.len() != n) {
             return Err(Error::parameter("groups", groups.len(), format!("one for each of the {n} pairs")));
@@ -72,22 +67,41 @@ impl Bootstrap {
         let resamples: Vec<[Option<f64>; N_METRICS]> = (0..self.n_resamples)
             .into_par_iter()
             .map_init(Vec::new, |times, number| {
-                swept.draw(mix(mix(0, self.seed), number as u64), times);
+                draw(swept.n_units, self.seed_of(number), times);
                 swept.metrics(times)
             })
             .collect();
         let interval = |at: usize| {
             PairMetric::ALL[at].of(judged)?;
-            let mut values: Vec<f64> = resamples.iter().filter_map(|metrics| metrics[at]).collect();
-            values.sort_by(f64::total_cmp);
-            let outside = (1.0 - self.level) / 2.0;
-            Some(Interval {
-                low: quantile(&values, outside)?,
-                high: quantile(&values, 1.0 - outside)?,
-                n_undefined: self.n_resamples - values.len(),
-            })
+            self.interval(resamples.iter().filter_map(|metrics| metrics[at]).collect())
         };
         Ok(std::array::from_fn(interval))
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        if !(self.level > 0.0 && self.level < 1.0) {
+            return Err(Error::parameter("level", self.level, "a number between 0 and 1"));
+        }
+        if self.n_resamples == 0 {
+            return Err(Error::parameter("n_resamples", self.n_resamples, "at least 1"));
+        }
+        Ok(())
+    }
+
+    /// The random numbers of one resample, the same whichever thread makes it.
+    pub(super) fn seed_of(&self, resample: usize) -> u64 {
+        mix(mix(0, self.seed), resample as u64)
+    }
+
+    /// The interval that the values of the resamples span; `None` where none has a value.
+    pub(super) fn interval(&self, mut values: Vec<f64>) -> Option<Interval> {
+        values.sort_by(f64::total_cmp);
+        let outside = (1.0 - self.level) / 2.0;
+        Some(Interval {
+            low: quantile(&values, outside)?,
+            high: quantile(&values, 1.0 - outside)?,
+            n_undefined: self.n_resamples - values.len(),
+        })
     }
 }
 
@@ -145,14 +159,6 @@ impl Swept {
         Swept { pairs: order.iter().enumerate().map(seen).collect(), n_units }
     }
 
-    /// How many times each unit is drawn.
-    fn draw(&self, seed: u64, times: &mut Vec<u32>) {
-        let mut random = Random::new(seed);
-        times.clear();
-        times.resize(self.n_units, 0);
-        (0..self.n_units).for_each(|_| times[random.below(self.n_units)] += 1);
-    }
-
     /// Every metric on the pairs taken so many times: what [`Judged`] would say of the copies.
     fn metrics(&self, times: &[u32]) -> [Option<f64>; N_METRICS] {
         let (mut totals, mut hits, mut signs) = ([0.0; 3], [0.0; 3], [0.0; 3]);
@@ -184,6 +190,14 @@ impl Swept {
             PairMetric::PairAccuracy => accuracy,
         })
     }
+}
+
+/// How many times each unit is drawn.
+pub(super) fn draw(n_units: usize, seed: u64, times: &mut Vec<u32>) {
+    let mut random = Random::new(seed);
+    times.clear();
+    times.resize(n_units, 0);
+    (0..n_units).for_each(|_| times[random.below(n_units)] += 1);
 }
 
 /// Any numbers as 0, 1, …, in order of size; and how many there are.
@@ -233,7 +247,7 @@ mod tests {
             let judged = case.judged();
             let swept = Swept::new(&judged, case.groups.as_deref());
             let mut times = Vec::new();
-            swept.draw(number, &mut times);
+            draw(swept.n_units, number, &mut times);
             // The twin: rows written as often as they were drawn.
             let present: Vec<usize> = (0..n).filter(|&k| judged.weight(k) > 0.0).collect();
             let unit = |position: usize| match &case.groups {

@@ -1,7 +1,15 @@
 //! How good a model is: exact in O(n log n), ties included, weights respected. Every metric knows its direction.
 
 mod bootstrap;
+mod concordance;
+mod gain;
+mod items;
 mod pairs;
+mod ranked;
+mod significance;
 
 pub use bootstrap::{Bootstrap, Interval};
+pub use items::{ItemMetric, Measured};
 pub use pairs::{Judged, PairMetric, RocPoint};
+pub use ranked::Ranked;
+pub use significance::PairedTest;
