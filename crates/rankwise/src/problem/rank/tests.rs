@@ -198,13 +198,13 @@ fn label_tree_equals_fenwick_tree_on_large_groups() {
         let mut partners = vec![0.0; n];
         tree.partner_sums(2, &x, &mut partners);
         let slow = margins.map(|margin| fenwick_sums(margin, &case, &x));
-        for i in 0..n {
+        for (i, &sum) in partners.iter().enumerate() {
             for which in 0..2 {
                 assert!((found[which].worse[i] - slow[which].0[i]).abs() < 1e-7);
                 assert!((found[which].better[i] - slow[which].1[i]).abs() < 1e-7);
             }
             let band = (slow[0].0[i] + slow[0].1[i]) - (slow[1].0[i] + slow[1].1[i]);
-            assert!((partners[i] - band).abs() < 1e-7, "{} and {band}", partners[i]);
+            assert!((sum - band).abs() < 1e-7, "{sum} and {band}");
         }
     }
 }
@@ -254,11 +254,11 @@ fn gradient_and_hessian_are_differences_of_values() {
                 assert!((slope - dot(&here.gradient, &v)).abs() < 1e-5 * slope.abs().max(1.0), "{shape:?}");
                 let product = sums.hessian_times(&v);
                 let size = dot(&product, &product).sqrt();
-                for k in 0..12 {
+                for (k, product) in product.iter().enumerate() {
                     let difference = (above.gradient[k] - below.gradient[k]) / (2.0 * h);
                     // A window may change within the step where the rounded part is narrow.
                     let tolerance = if matches!(shape, Shape::Hinge(width) if width < 0.1) { 0.3 } else { 1e-4 };
-                    assert!((difference - product[k]).abs() <= tolerance * size.max(1e-3), "{shape:?}");
+                    assert!((difference - product).abs() <= tolerance * size.max(1e-3), "{shape:?}");
                 }
                 sums.go_to(&w);
                 let u: Vec<f64> = (0..12).map(|_| random.normal()).collect();
