@@ -6,6 +6,7 @@ mod output;
 mod properties;
 mod tables;
 mod tables_errors;
+mod trec;
 
 use std::path::PathBuf;
 
