@@ -176,7 +176,7 @@ fn pair_files(args: &DataArgs, format: Option<Format>, precision: Precision) -> 
             "--pairs and --items cannot both be standard input; save one of them to a file".into(),
         ));
     }
-    let source = |path: &String| Source::parse(path, format.filter(|_| path == "-" || !has_own_format(path)));
+    let source = |path: &String| Source::parse(path, format.filter(|_| path == "-" || !is_named_table(path)));
     Ok(PairFiles {
         pairs: source(pairs)?,
         items: args.items.as_ref().map(source).transpose()?,
@@ -186,9 +186,9 @@ fn pair_files(args: &DataArgs, format: Option<Format>, precision: Precision) -> 
     })
 }
 
-/// Whether the name of a file tells its format, so that `--format` is about the other one.
-fn has_own_format(path: &str) -> bool {
-    Source::parse(path, None).is_ok()
+/// Whether the name of a file tells which kind of table it is, so that `--format` is about the other one.
+fn is_named_table(path: &str) -> bool {
+    Source::parse(path, None).is_ok_and(|source| source.format().is_table())
 }
 
 fn columns(args: &ColumnArgs) -> Columns {
@@ -220,8 +220,10 @@ pub(crate) enum PredictPlan {
 /// What `predict` was asked to do.
 pub(crate) fn predict(args: &PredictArgs) -> Run<PredictPlan> {
     // `--format` is about what is written here, so the library's advice would not help.
-    let sources = [&args.data, &args.source.pairs, &args.source.items];
-    let unclear = sources.into_iter().flatten().find(|path| args.input_format.is_none() && !has_own_format(path));
+    let is_unclear = |path: &&String, is_named: fn(&str) -> bool| args.input_format.is_none() && !is_named(path);
+    let items = args.data.iter().find(|path| is_unclear(path, |path| Source::parse(path, None).is_ok()));
+    let mut tables = [&args.source.pairs, &args.source.items].into_iter().flatten();
+    let unclear = items.or_else(|| tables.find(|path| is_unclear(path, is_named_table)));
     if let Some(path) = unclear {
         let name = if path == "-" { "standard input" } else { path };
         return Err(Failure::Usage(format!(

@@ -162,21 +162,27 @@ fn a_file_may_turn_sparse_or_dense() {
 
 #[test]
 fn one_line_may_be_very_long() {
-    let n = 20_000_000;
-    let mut content = Vec::with_capacity(210_000_000);
+    let n = 8_000_000;
+    let mut content = Vec::with_capacity(220_000_000);
     content.extend_from_slice(b"1 qid:1");
     for index in 1..=n {
-        write!(content, " {index}:{}", index % 8).unwrap();
+        write!(content, " {index}:0.{}250000000000000", index % 8).unwrap();
     }
     content.extend_from_slice(b"\n0 qid:1 3:2\n");
     assert!(content.len() > 200_000_000);
     let folder = Files::new();
     let source = folder.write("items.svm", content);
-    let table = read_items(&source, &Columns::default(), Precision::F32).unwrap();
-    assert_eq!((table.items.features.n_rows(), table.items.features.n_cols()), (2, n));
-    let weights = vec![1.0; n];
-    assert_eq!(table.items.features.dot_row(0, &weights), 28.0 * (n / 8) as f64);
-    assert_eq!(table.items.features.dot_row(1, &weights), 2.0);
+    let table = read_items(&source, &Columns::default(), Precision::F64).unwrap();
+    let features = &table.items.features;
+    assert_eq!((features.n_rows(), features.n_cols()), (2, n));
+    let cycle: Vec<f64> = (0..8).map(|n| format!("0.{n}25").parse().unwrap()).collect();
+    let mut next = 0;
+    features.for_each_in_row(0, |column, value| {
+        assert!(column == next && value == cycle[(next + 1) % 8], "{column}: {value}");
+        next += 1;
+    });
+    assert_eq!(next, n);
+    assert_eq!(features.dot_row(1, &vec![1.0; n]), 2.0);
 }
 
 #[test]

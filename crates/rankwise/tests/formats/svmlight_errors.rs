@@ -39,7 +39,7 @@ fn every_fault_has_its_line_and_column() {
         ("1 qid: 1:1", "1, column 7", &["nothing after the colon of \"qid:\""]),
         ("1 1:1 qid:3", "1, column 7", &["\"qid:3\" after the features", "label, qid:GROUP"]),
         ("1 qid:3 qid:4 1:1", "1, column 9", &["\"qid:4\" after another one"]),
-        ("1 1:1\n1 1:\02", "2, column 5", &["a NUL byte"]),
+        ("1 1:1\n1 1:\x002", "2, column 5", &["a NUL byte"]),
         ("1 1:1 # a\0b", "1, column 10", &["a NUL byte"]),
         ("1 q\0id:1 1:1", "1, column 4", &["a NUL byte"]),
     ];
