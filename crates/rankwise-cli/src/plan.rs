@@ -220,16 +220,19 @@ pub(crate) enum PredictPlan {
 /// What `predict` was asked to do.
 pub(crate) fn predict(args: &PredictArgs) -> Run<PredictPlan> {
     // `--format` is about what is written here, so the library's advice would not help.
-    let is_unclear = |path: &&String, is_named: fn(&str) -> bool| args.input_format.is_none() && !is_named(path);
-    let items = args.data.iter().find(|path| is_unclear(path, |path| Source::parse(path, None).is_ok()));
-    let mut tables = [&args.source.pairs, &args.source.items].into_iter().flatten();
-    let unclear = items.or_else(|| tables.find(|path| is_unclear(path, is_named_table)));
-    if let Some(path) = unclear {
+    let unclear = |path: &str, kinds: &str| {
         let name = if path == "-" { "standard input" } else { path };
-        return Err(Failure::Usage(format!(
-            "{name}: no extension that tells its format; add --input-format csv or --input-format tsv, \
-             for items also --input-format svmlight"
-        )));
+        Failure::Usage(format!("{name}: no extension that tells its format; add {kinds}"))
+    };
+    if args.input_format.is_none() {
+        const TABLES: &str = "--input-format csv or --input-format tsv";
+        let tables = [&args.source.pairs, &args.source.items].into_iter().flatten();
+        if let Some(path) = tables.into_iter().find(|path| !is_named_table(path)) {
+            return Err(unclear(path, TABLES));
+        }
+        if let Some(path) = args.data.as_ref().filter(|path| Source::parse(path, None).is_err()) {
+            return Err(unclear(path, &format!("{TABLES} or --input-format svmlight")));
+        }
     }
     let Some(data) = &args.data else {
         if args.format == Some(PredictFormat::Scores) {
