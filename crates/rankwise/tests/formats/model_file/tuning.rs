@@ -23,7 +23,7 @@ fn search() -> Tuning {
         metric: "zero_one".into(),
         greater_is_better: false,
         split: TuningSplit::Folds { folds: 3 },
-        baseline: Some(TuningBaseline { outcome: Outcome::Tie, value: 2.0 / 3.0 }),
+        baseline: Some(TuningBaseline { outcome: Some(Outcome::Tie), value: 2.0 / 3.0 }),
         points: vec![
             point(Kernel::Linear, 10.0, [Some(0.5), Some(1.0 / 3.0), Some(0.25)]),
             point(Kernel::rbf(0.3), 0.1 + 0.2, [Some(0.1), Some(0.2), Some(0.0)]),
