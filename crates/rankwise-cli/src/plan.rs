@@ -3,6 +3,7 @@
 
 mod grid;
 mod tune;
+mod tune_items;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,7 +21,8 @@ use crate::args::{
 };
 use crate::exit::{Failure, Run};
 
-pub(crate) use tune::{TunePlan, tune};
+pub(crate) use tune::{PairSearch, Search, TunePlan, tune};
+pub(crate) use tune_items::ItemSearch;
 
 /// `train`, as meant.
 pub(crate) struct TrainPlan {
@@ -69,7 +71,8 @@ fn c(typed: f64) -> Run<f64> {
 
 /// The method with all of its parameters but C, kernel and loss.
 fn estimator(args: &LearnArgs, common: &Common) -> Run<PairEstimator> {
-    let mut estimator = PairEstimator::new(args.method)?;
+    let method = args.method.unwrap_or(Method::Compare);
+    let mut estimator = PairEstimator::new(method)?;
     let effort = estimator.effort_mut();
     *effort = common_effort(common);
     (effort.tol, effort.max_iter, effort.cache_mb) = (args.effort.tol, args.effort.max_iter, args.effort.cache_mb);
@@ -79,6 +82,11 @@ fn estimator(args: &LearnArgs, common: &Common) -> Run<PairEstimator> {
             svm.threshold = args.ties.threshold.unwrap_or_default();
             svm.tie_region = args.ties.tie_region.unwrap_or_default();
             svm.balance = args.ties.balance.unwrap_or_default();
+            if svm.balance == Balance::Groups {
+                return Err(Failure::Usage(
+                    "--balance groups is for files of items; pairs have --balance outcomes".into(),
+                ));
+            }
             if svm.balance == Balance::Outcomes && svm.threshold == ThresholdRule::Model {
                 return Err(Failure::Usage(
                     "--balance outcomes moves the machine's own threshold, so it needs --threshold refit; leave out \
@@ -94,11 +102,11 @@ fn estimator(args: &LearnArgs, common: &Common) -> Run<PairEstimator> {
                 ("--tie-region", args.ties.tie_region.is_some()),
                 ("--balance", args.ties.balance.is_some()),
             ];
-            let method = format!("--method {}", args.method.name());
-            refuse(&typed, &method, "choose --method compare")?;
-            if args.method == Method::Rank {
+            let name = format!("--method {}", method.name());
+            refuse(&typed, &name, "choose --method compare")?;
+            if method == Method::Rank {
                 let typed = [("--tie-weight", args.ties.tie_weight.is_some())];
-                refuse(&typed, &method, "choose --method compare or rank2")?;
+                refuse(&typed, &name, "choose --method compare or rank2")?;
             }
         }
     }

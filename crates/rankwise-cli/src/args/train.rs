@@ -51,9 +51,9 @@ pub(crate) struct LearnArgs {
     pub(crate) scale: Scale,
 
     /// compare: the machine that learns from ties; rank: ranking SVM on the non-ties; rank2: each tie as two opposite
-    /// pairs
-    #[arg(long, default_value = "compare", value_parser = choice::method(), help_heading = "Method")]
-    pub(crate) method: Method,
+    /// pairs [default: compare]
+    #[arg(long, value_parser = choice::method(), help_heading = "Method")]
+    pub(crate) method: Option<Method>,
     /// Multiplies the sum of the losses: large means closer to the data [default: 1]
     #[arg(long = "C", alias = "c", value_name = "C", allow_negative_numbers = true, help_heading = "Method")]
     pub(crate) c: Option<f64>,
