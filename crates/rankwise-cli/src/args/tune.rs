@@ -21,7 +21,7 @@ steps; coef0 has no ranges). All combinations are tried; a kernel takes the para
 Without any --grid: C=0.001:1000:7 and, for rbf, 1/16, 1/4, 1, 4 and 16 times gamma scale.
 
 Items have C and loss to choose, and linear scores. Without --grid, C is k/(weight of all pairs ×
-mean squared difference of two items of a group) for k = 0.01, 0.1, …, 10000: C multiplies a sum
+mean squared difference of two items of a group) for k = 0.1, 1, …, 100000: C multiplies a sum
 over pairs, so what suits depends on how many there are.
 
 The best point has the best mean over the folds; among equal ones the smallest C, then the

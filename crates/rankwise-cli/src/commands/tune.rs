@@ -156,11 +156,7 @@ struct Size {
 }
 
 /// Searches behind a bar; Ctrl-C ends it. Tells the seconds without those of the last fit.
-fn watched(
-    size: Size,
-    output: &Output,
-    tune: impl FnOnce(&TuningBar) -> Result<Tuned, Error>,
-) -> Run<(Tuned, f64)> {
+fn watched(size: Size, output: &Output, tune: impl FnOnce(&TuningBar) -> Result<Tuned, Error>) -> Run<(Tuned, f64)> {
     let Size { n_points, n_parts, n_c } = size;
     output.note(|| format!("tuning: {}, {} each", count(n_points, "point"), count(n_parts, "fit")));
     let started = Instant::now();

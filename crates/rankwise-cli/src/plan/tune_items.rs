@@ -58,7 +58,9 @@ pub(super) fn search(data: &str, args: &TuneArgs, typed: &TypedGrid, common: &Co
     tuner.check()?; // before anything is read
 
     if data == "-" && args.valid.as_deref() == Some("-") {
-        return Err(Failure::Usage("DATA and --valid cannot both be standard input; save one of them to a file".into()));
+        return Err(Failure::Usage(
+            "DATA and --valid cannot both be standard input; save one of them to a file".into(),
+        ));
     }
     Ok(ItemSearch {
         data: source(data, learn.format.format)?,
@@ -69,8 +71,12 @@ pub(super) fn search(data: &str, args: &TuneArgs, typed: &TypedGrid, common: &Co
     })
 }
 
+/// A file of items; `--format` is about one whose name does not tell.
 fn source(path: &str, format: Option<Format>) -> Run<Source> {
-    Ok(Source::parse(path, format.filter(|_| path == "-" || !super::has_own_format(path)))?)
+    match Source::parse(path, None) {
+        Ok(source) => Ok(source),
+        Err(_) => Ok(Source::parse(path, format)?),
+    }
 }
 
 /// Refuses what is for pairs alone.

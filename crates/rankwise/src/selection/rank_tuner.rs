@@ -22,7 +22,7 @@ use crate::progress::Stop;
 /// Data with more numbers keep all threads busy fit by fit; of smaller ones several are fitted at a time.
 const MANY_NUMBERS: usize = 1 << 23;
 /// The usual values of C, as powers of ten times the C at which losses weigh about as much as the norm.
-const USUAL_POWERS: [i32; 7] = [-2, -1, 0, 1, 2, 3, 4];
+const USUAL_POWERS: [i32; 7] = [-1, 0, 1, 2, 3, 4, 5];
 
 /// Chooses C and the loss of a ranking SVM, by a metric on groups that the machine has not seen.
 ///
@@ -94,7 +94,7 @@ impl RankTuner {
     }
 
     /// Seven values of C that suit the data: k/(weight of all pairs × mean square of the difference of two items of a
-    /// group), k = 0.01, 0.1, …, 10000, in three digits. C multiplies a sum over pairs, so that what is small or large
+    /// group), k = 0.1, 1, …, 100000, in three digits. C multiplies a sum over pairs, so that what is small or large
     /// depends on how many there are.
     pub fn usual_c(svm: &RankSvm, data: &Ranking) -> Result<Vec<f64>> {
         let unit = unit_of_c(svm, data)?;

@@ -19,10 +19,14 @@ fn ranking(n_groups: usize, seed: u64) -> Ranking {
     let mut random = Random::new(seed);
     let (mut numbers, mut labels, mut ids) = (Vec::new(), Vec::new(), Vec::new());
     for group in 0..n_groups {
-        for _ in 0..3 + random.below(7) {
+        for item in 0..3 + random.below(7) {
             let x: Vec<f64> = (0..4).map(|feature| random.normal() * [1.0, 5.0, 0.3, 1.0][feature]).collect();
             let hidden = x[0] - 0.2 * x[1] + x[2] + 0.7 * random.normal();
-            labels.push(if group == 3 { 1.0 } else { (hidden + 1.0).clamp(0.0, 2.0).round() });
+            labels.push(match item {
+                _ if group == 3 => 1.0,
+                0 => 3.0, // so that there is a pair
+                _ => (hidden + 1.0).clamp(0.0, 2.0).round(),
+            });
             numbers.extend(x);
             ids.push(format!("q{group}"));
         }
@@ -140,7 +144,8 @@ fn groups_are_never_split_and_spread_evenly() {
     }
     assert_ne!(folds, group_folds(&data, 5, 8));
     for (train, held) in copies(&data, 5, 7) {
-        let names = |part: &Ranking| (0..part.groups.len()).map(|g| part.groups.name(g).to_string()).collect::<Vec<_>>();
+        let names =
+            |part: &Ranking| (0..part.groups.len()).map(|g| part.groups.name(g).to_string()).collect::<Vec<_>>();
         let (train, held) = (names(&train), names(&held));
         assert!(held.iter().all(|name| !train.contains(name)));
         assert_eq!(train.len() + held.len(), 43);

@@ -80,7 +80,8 @@ fn facts(tuning: &Tuning, training: &Training) -> Facts {
 pub(super) fn beside(tuning: &Tuning) -> String {
     match tuning.baseline {
         Some(TuningBaseline { outcome, value }) => {
-            let answer = outcome.map_or_else(|| "equal scores".into(), |outcome| format!("always “{}”", outcome.name()));
+            let answer =
+                outcome.map_or_else(|| "equal scores".into(), |outcome| format!("always “{}”", outcome.name()));
             format!("{answer} would get {}", search::four_or_dash(Some(value)))
         }
         None => format!("{} of a constant answer is not known", tuning.metric),

@@ -118,6 +118,9 @@ fn searches_made_to_mislead() {
     refused(|tuning| tuning["split"] = json!({ "kind": "folds", "folds": 1 }), "at least 2");
     refused(|tuning| tuning["split"] = json!({ "kind": "folds", "folds": u64::MAX }), "3 values for");
     refused(|tuning| tuning["split"] = json!({ "kind": "validation", "pairs": 9 }), "3 values for 1");
+    let items = json!({ "kind": "validation_items", "items": 9, "groups": 2 });
+    refused(|tuning| tuning["split"] = items, "items or of pairs");
+    refused(|tuning| tuning["baseline"] = json!({ "value": 0.5 }), "items or of pairs");
     refused(|tuning| tuning["split"] = json!({ "kind": "moon" }), "moon");
     refused(|tuning| tuning["points"][0]["folds"] = json!([0.5, 0.5]), "point 1 of the search: 2 values for 3");
     refused(|tuning| tuning["points"][0]["folds"][1] = json!("nan"), "cannot be read");
