@@ -45,6 +45,11 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
     if let Some(data) = &learn.data {
         return on_items(data, args, common).map(TrainPlan::Items);
     }
+    if learn.source.pairs.is_none() {
+        return Err(Failure::Usage(
+            "no data: give items with labels (train DATA -o MODEL), or compared pairs with --pairs FILE".into(),
+        ));
+    }
     let remedy = "give items with labels (train DATA -o MODEL)";
     refuse(&[("--init", args.init.is_some())], "pairs", remedy)?;
     let mut estimator = estimator(learn, common)?.shaped(
