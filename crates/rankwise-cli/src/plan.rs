@@ -156,7 +156,7 @@ fn pair_files(args: &DataArgs, format: Option<Format>, precision: Precision) -> 
             "--pairs and --items cannot both be standard input; save one of them to a file".into(),
         ));
     }
-    let source = |path: &String| Source::parse(path, format.filter(|_| path == "-" || !has_own_format(path)));
+    let source = |path: &String| Source::parse(path, format.filter(|_| path == "-" || !is_named_table(path)));
     Ok(PairFiles {
         pairs: source(pairs)?,
         items: args.items.as_ref().map(source).transpose()?,
@@ -176,9 +176,9 @@ fn item_source(path: &str, format: Option<Format>, args: &ColumnArgs) -> Run<(So
     Ok((source, columns(args)))
 }
 
-/// Whether the name of a file tells its format, so that `--format` is about the other one.
-fn has_own_format(path: &str) -> bool {
-    Source::parse(path, None).is_ok()
+/// Whether the name of a file tells which kind of table it is, so that `--format` is about the other one.
+fn is_named_table(path: &str) -> bool {
+    Source::parse(path, None).is_ok_and(|source| source.format().is_table())
 }
 
 fn columns(args: &ColumnArgs) -> Columns {
@@ -212,14 +212,19 @@ pub(crate) enum PredictPlan {
 /// What `predict` was asked to do.
 pub(crate) fn predict(args: &PredictArgs) -> Run<PredictPlan> {
     // `--format` is about what is written here, so the library's advice would not help.
-    let sources = [&args.data, &args.source.pairs, &args.source.items];
-    let unclear = sources.into_iter().flatten().find(|path| args.input_format.is_none() && !has_own_format(path));
-    if let Some(path) = unclear {
+    let unclear = |path: &str, kinds: &str| {
         let name = if path == "-" { "standard input" } else { path };
-        return Err(Failure::Usage(format!(
-            "{name}: no extension that tells its format; add --input-format csv or --input-format tsv, \
-             for items also --input-format svmlight"
-        )));
+        Failure::Usage(format!("{name}: no extension that tells its format; add {kinds}"))
+    };
+    if args.input_format.is_none() {
+        const TABLES: &str = "--input-format csv or --input-format tsv";
+        let tables = [&args.source.pairs, &args.source.items].into_iter().flatten();
+        if let Some(path) = tables.into_iter().find(|path| !is_named_table(path)) {
+            return Err(unclear(path, TABLES));
+        }
+        if let Some(path) = args.data.as_ref().filter(|path| Source::parse(path, None).is_err()) {
+            return Err(unclear(path, &format!("{TABLES} or --input-format svmlight")));
+        }
     }
     let Some(data) = &args.data else {
         if args.format == Some(PredictFormat::Scores) {

@@ -1,14 +1,13 @@
 //! Scored items, ranked within their groups: as a score a line, a table, a run, JSON.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use rankwise::data::Groups;
-use rankwise::io::ItemTable;
+use rankwise::io::{self, ItemTable};
 use serde_json::{Value, json};
 
 use crate::args::PredictFormat;
-use crate::exit::{Failure, Run};
+use crate::exit::Run;
 use crate::text::{csv_field, number};
 
 /// Items with scores and ranks.
@@ -78,29 +77,13 @@ impl<'a> RankedItems<'a> {
         text
     }
 
-    /// A run of the Text Retrieval Conference, `qid Q0 id rank score rankwise`. Every item has a rank of its own there.
     fn run(&self) -> Run<String> {
-        let mut text = String::new();
-        let (mut last, mut rank) = (None, 0);
-        for &item in &self.by_rank {
-            let group = self.group(item).unwrap_or("1");
-            rank = if last == Some(group) { rank + 1 } else { 1 };
-            last = Some(group);
-            let id = match &self.table.items.ids {
-                Some(ids) => Cow::Borrowed(ids[item as usize].as_str()),
-                None => Cow::Owned((item + 1).to_string()),
-            };
-            if let Some(name) = [group, id.as_ref()].into_iter().find(|name| !is_word(name)) {
-                return Err(Failure::Fault(format!(
-                    "item {}: a run has columns that are apart by blanks, so that {name:?} cannot be one; give items \
-                     and groups names without blanks, or choose --format csv",
-                    item + 1
-                )));
-            }
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "{group} Q0 {id} {rank} {} rankwise", number(self.scores[item as usize]));
-        }
-        Ok(text)
+        let one_group = Groups::single(self.scores.len());
+        let groups = self.table.groups.as_ref().unwrap_or(&one_group);
+        let mut run = Vec::new();
+        io::write_run(&mut run, groups, self.scores, self.table.items.ids.as_deref(), self.top)?;
+        // Ids and names are text, and so is what is made of them.
+        Ok(String::from_utf8_lossy(&run).into_owned())
     }
 
     /// The rows of [`RankedItems::csv`].
@@ -115,10 +98,6 @@ impl<'a> RankedItems<'a> {
         };
         self.shown().into_iter().map(row).collect()
     }
-}
-
-fn is_word(name: &str) -> bool {
-    !name.is_empty() && !name.contains(char::is_whitespace)
 }
 
 #[cfg(test)]

@@ -93,7 +93,7 @@ fn valid_files(path: &str, args: &LearnArgs, files: &PairFiles) -> Run<PairFiles
             "--pairs and --valid cannot both be standard input; save one of them to a file".into(),
         ));
     }
-    let format = args.format.format.filter(|_| path == "-" || !super::has_own_format(path));
+    let format = args.format.format.filter(|_| path == "-" || !super::is_named_table(path));
     Ok(PairFiles { pairs: Source::parse(path, format)?, precision: Precision::F64, ..files.clone() })
 }
 

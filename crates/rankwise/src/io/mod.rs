@@ -1,4 +1,4 @@
-//! Files: tables of pairs and of items, items in SVMlight's format, model files.
+//! Files: tables of pairs and of items, items in SVMlight's format, judgments and runs of search engines, model files.
 //!
 //! `bytes → decompress → text (line ends, quotes) → table (header, rows, cells) → pairs | items`
 //!
@@ -15,6 +15,7 @@ mod svmlight;
 mod table;
 mod tensor_file;
 mod text;
+mod trec;
 mod write;
 
 pub use items::{ItemTable, read_items, read_ranking};
@@ -22,6 +23,7 @@ pub use model_file::{model_from_bytes, model_to_bytes, read_model, write_model};
 pub use output::write_atomically;
 pub use pairs::{PairFiles, PairTable, read_pairs};
 pub use source::{Format, Source};
+pub use trec::{JudgedRun, Qrels, Queries, TrecRun, read_qrels, read_run, write_run};
 pub use write::write_pairs;
 
 /// Which columns hold what, where they are not called by their usual names, and which to leave out. Names that no

@@ -69,7 +69,7 @@ fn write_table(out: &mut dyn Write, data: &Comparisons) -> io::Result<()> {
 }
 
 /// The shortest text that reads back as the same number.
-fn shortest(value: f64, cell: &mut String) -> &str {
+pub(super) fn shortest(value: f64, cell: &mut String) -> &str {
     use std::fmt::Write;
     cell.clear();
     let has_plain_form = value == 0.0 || (1e-5..1e16).contains(&value.abs());

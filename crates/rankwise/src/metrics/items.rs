@@ -301,25 +301,9 @@ impl Kind {
         let mut words = name.split(':');
         let base = words.next().unwrap_or_default();
         let (base, cut) = base.split_once('@').map_or((base, None), |(base, cut)| (base, Some(cut)));
-        let (kind, tools): (fn(Option<usize>, f64, Rules) -> Option<Kind>, &[Rules]) = match base {
-            "pair_accuracy" => (|_, _, _| Some(Kind::PairAccuracy), &[]),
-            "swapped_pairs" => (|_, _, _| Some(Kind::SwappedPairs), &[]),
-            "concordance" => (|_, _, _| Some(Kind::Concordance), &[]),
-            "kendall_tau" => (|_, _, _| Some(Kind::TauB), &[]),
-            "kendall_tau_a" => (|_, _, _| Some(Kind::TauA), &[]),
-            "spearman" => (|_, _, _| Some(Kind::Spearman), &[]),
-            "ndcg" => (
-                |cut, _, rules| Some(Kind::Ndcg { cut, rules }),
-                &[Rules::Sklearn, Rules::LightGbm, Rules::XgBoost, Rules::Letor, Rules::Trec],
-            ),
-            "map" => (|_, from, rules| Some(Kind::Map { from, rules }), &[Rules::Letor, Rules::Trec]),
-            "mrr" => (|_, from, rules| Some(Kind::Mrr { from, rules }), &[Rules::Trec]),
-            "precision" => {
-                (|cut, from, rules| Some(Kind::Precision { cut: cut?, from, rules }), &[Rules::Letor, Rules::Trec])
-            }
-            "err" => (|cut, _, _| cut.filter(|&cut| cut <= LONGEST_ERR).map(|cut| Kind::Err { cut }), &[]),
-            _ => return Err(fault(format!("one of {}", Self::known()))),
-        };
+        if !ItemMetric::NAMES.iter().any(|known| known.trim_end_matches("@K") == base) {
+            return Err(fault(format!("one of {}", Self::known())));
+        }
         let takes_cut = matches!(base, "ndcg" | "precision" | "err");
         let cut = match cut {
             None => None,
@@ -330,6 +314,12 @@ impl Kind {
             Some(_) => return Err(fault(format!("{base} without @, which looks at whole lists"))),
         };
         let takes_rel = matches!(base, "map" | "mrr" | "precision");
+        let tools: &[Rules] = match base {
+            "ndcg" => &[Rules::Sklearn, Rules::LightGbm, Rules::XgBoost, Rules::Letor, Rules::Trec],
+            "map" | "precision" => &[Rules::Letor, Rules::Trec],
+            "mrr" => &[Rules::Trec],
+            _ => &[],
+        };
         let (mut from, mut rules) = (None, None);
         for word in words {
             let tool = Rules::WORDS.iter().find(|(known, rules)| *known == word && tools.contains(rules));
@@ -340,9 +330,26 @@ impl Kind {
                 _ => return Err(fault(Self::options(base, takes_rel, tools))),
             }
         }
-        kind(cut, from.unwrap_or(1.0), rules.unwrap_or(Rules::Own)).ok_or_else(|| match cut {
-            None => fault(format!("a number of ranks, such as {base}@10")),
-            Some(_) => fault(format!("at most {LONGEST_ERR} ranks: what is further down adds next to nothing")),
+        let (from, rules) = (from.unwrap_or(1.0), rules.unwrap_or(Rules::Own));
+        let needed_cut = || cut.ok_or_else(|| fault(format!("a number of ranks, such as {base}@10")));
+        Ok(match base {
+            "pair_accuracy" => Kind::PairAccuracy,
+            "swapped_pairs" => Kind::SwappedPairs,
+            "concordance" => Kind::Concordance,
+            "kendall_tau" => Kind::TauB,
+            "kendall_tau_a" => Kind::TauA,
+            "spearman" => Kind::Spearman,
+            "ndcg" => Kind::Ndcg { cut, rules },
+            "map" => Kind::Map { from, rules },
+            "mrr" => Kind::Mrr { from, rules },
+            "precision" => Kind::Precision { cut: needed_cut()?, from, rules },
+            _ => match needed_cut()? {
+                cut if cut <= LONGEST_ERR => Kind::Err { cut },
+                _ => {
+                    let why = "what is further down adds next to nothing";
+                    return Err(fault(format!("at most {LONGEST_ERR} ranks: {why}")));
+                }
+            },
         })
     }
 

@@ -4,4 +4,6 @@ mod certificate;
 mod collapse;
 mod degenerate;
 mod invariance;
+mod ranking_metrics;
+mod ranking_significance;
 mod regressions;

@@ -4,8 +4,9 @@
 use super::{Features, Layout, Values};
 use crate::math::{Real, wide};
 
-/// Columns that advance together.
-const WIDTH: usize = 8;
+/// Columns that advance together, and those of what is left.
+const WIDTH: usize = 16;
+const NARROW: usize = 4;
 
 impl Features {
     /// `out[k]` = row `rows[k]` · `weights`.
@@ -43,35 +44,32 @@ fn row_of<T>(values: &[T], n_cols: usize, row: u32) -> &[T] {
 
 wide! {
     fn dense_times<T>(values: &[T], n_cols: usize, rows: &[u32], weights: &[f64], out: &mut [f64]) {
-        let mut quads = rows.chunks_exact(4);
-        let mut outs = out.chunks_exact_mut(4);
-        for (quad, out) in (&mut quads).zip(&mut outs) {
-            dots::<T, FMA, 4>(std::array::from_fn(|k| row_of(values, n_cols, quad[k])), weights, out);
-        }
-        for (row, out) in quads.remainder().iter().zip(outs.into_remainder().chunks_mut(1)) {
-            dots::<T, FMA, 1>([row_of(values, n_cols, *row)], weights, out);
-        }
-    }
-}
-
-/// Rows times one vector; the order of the sums is the same for every `N`.
-#[inline(always)]
-fn dots<T: Real, const FMA: bool, const N: usize>(rows: [&[T]; N], weights: &[f64], out: &mut [f64]) {
-    let mut sums = [[0.0f64; WIDTH]; N];
-    let chunks = rows.map(|row| row.as_chunks::<WIDTH>());
-    let (wide, rest) = weights.as_chunks::<WIDTH>();
-    for (at, weights) in wide.iter().enumerate() {
-        for (sums, (chunk, _)) in sums.iter_mut().zip(&chunks) {
-            let values = &chunk[at];
-            for lane in 0..WIDTH {
-                sums[lane] = values[lane].to_f64().times_plus::<FMA>(weights[lane], sums[lane]);
+        let (wide, rest) = weights.as_chunks::<WIDTH>();
+        let (narrow, last) = rest.as_chunks::<NARROW>();
+        for (out, &row) in out.iter_mut().zip(rows) {
+            let (chunks, rest) = row_of(values, n_cols, row).as_chunks::<WIDTH>();
+            let mut sums = [0.0f64; WIDTH];
+            for (values, weights) in chunks.iter().zip(wide) {
+                let values = values.map(T::to_f64);
+                for lane in 0..WIDTH {
+                    sums[lane] = values[lane].times_plus::<FMA>(weights[lane], sums[lane]);
+                }
             }
+            let (chunks, rest) = rest.as_chunks::<NARROW>();
+            let mut few: [f64; NARROW] = std::array::from_fn(|lane| sums[lane] + sums[lane + NARROW]);
+            for at in (2 * NARROW..WIDTH).step_by(NARROW) {
+                for lane in 0..NARROW {
+                    few[lane] += sums[at + lane];
+                }
+            }
+            for (values, weights) in chunks.iter().zip(narrow) {
+                for lane in 0..NARROW {
+                    few[lane] = values[lane].to_f64().times_plus::<FMA>(weights[lane], few[lane]);
+                }
+            }
+            let rest = rest.iter().zip(last).fold(0.0, |sum, (value, weight)| value.to_f64() * weight + sum);
+            *out = ((few[0] + few[2]) + (few[1] + few[3])) + rest;
         }
-    }
-    for ((out, sums), (_, tail)) in out.iter_mut().zip(&sums).zip(&chunks) {
-        let tail = tail.iter().zip(rest).fold(0.0, |sum, (value, weight)| value.to_f64() * weight + sum);
-        let halves: [f64; WIDTH / 2] = std::array::from_fn(|lane| sums[lane] + sums[lane + WIDTH / 2]);
-        *out = ((halves[0] + halves[2]) + (halves[1] + halves[3])) + tail;
     }
 }
 

@@ -182,7 +182,7 @@ impl<T: Stored> Gathered<T> {
     /// Whether f32 is known to be good enough, though numbers were rounded to it.
     pub(super) fn surely_fits_f32(&self) -> bool {
         if self.has_gaps {
-            return !self.has_extremes && self.rows.fits_f32(false);
+            return !self.has_extremes && self.ranges.have_f32_magnitudes() && self.rows.fits_f32(false);
         }
         let mut ranges = self.ranges.clone();
         ranges.add_zeros_from(self.shortest);

@@ -6,13 +6,15 @@
 //! differences of running sums. Items come down the tree in the order of their scores by stable partition, so that memory is
 //! read and written in sequence; the two parts of a cut are independent of each other, and so run on different threads.
 
+use rayon::slice::ParallelSliceMut;
+
 use super::windows::falls_short;
 
 /// Parts smaller than this are not given to another thread.
 const WORTH_A_THREAD: usize = 1 << 13;
 const NO_NODE: u32 = u32::MAX;
 
-/// A cut; the item places below it are those of the slice it is given.
+/// A cut; places below it count from the start of the part that it cuts.
 #[derive(Debug, Clone, Copy)]
 struct Node {
     /// Items in the lower part.
@@ -24,30 +26,6 @@ struct Node {
     n_ends: usize,
 }
 
-/// Where the window of an item ends at a cut, for the larger and for the smaller margin: places in the other part.
-type Ends = [u32; 2];
-
-/// An item on its way down.
-#[derive(Clone, Copy, Default)]
-struct Traveller {
-    /// What is summed, or the score while windows are found.
-    x: f64,
-    /// The weight, while windows are found.
-    weight: f64,
-    /// The sums so far.
-    sums: [f64; 2],
-    /// Its place in the order of labels, from the start of the slice it is in.
-    place: u32,
-}
-
-/// An item on its way down when only the sum over all partners is wanted.
-#[derive(Clone, Copy, Default)]
-struct Light {
-    x: f64,
-    sum: f64,
-    place: u32,
-}
-
 /// The windows of a group with many labels.
 #[derive(Debug, Clone)]
 pub(super) struct LabelTree {
@@ -57,7 +35,8 @@ pub(super) struct LabelTree {
     places: Vec<u32>,
     /// The items in the order of scores.
     order: Vec<u32>,
-    ends: Vec<Ends>,
+    /// For each margin, the larger first: where the window of an item ends in the other part of a cut.
+    ends: [Vec<u32>; 2],
 }
 
 /// Sums over the partners of every item: over the worse ones, and over the better ones.
@@ -67,20 +46,136 @@ pub(super) struct PartnerSums {
     pub(super) better: Vec<f64>,
 }
 
+/// An item on its way down to its place.
+trait Traveller: Copy + Default + Send {
+    fn place(&self) -> u32;
+    fn set_place(&mut self, place: u32);
+}
+
+/// How partners are counted while windows are found: one by one, or by weight.
+trait Seeker: Traveller {
+    fn new(score: f64, weight: f64, place: u32) -> Self;
+    fn score(&self) -> f64;
+    /// Sums over worse and over better partners.
+    fn sums(&self) -> [f64; 2];
+    /// Adds the partners that the ends at a cut say.
+    fn meet(low: &mut [Self], up: &mut [Self], low_ends: &[u32], up_ends: &[u32]);
+}
+
+macro_rules! travels {
+    ($Name:ident) => {
+        impl Traveller for $Name {
+            #[inline(always)]
+            fn place(&self) -> u32 {
+                self.place
+            }
+            #[inline(always)]
+            fn set_place(&mut self, place: u32) {
+                self.place = place;
+            }
+        }
+    };
+}
+
+/// An item whose partners are counted.
+#[derive(Clone, Copy, Default)]
+struct Counted {
+    score: f64,
+    n_worse: u32,
+    n_better: u32,
+    place: u32,
+}
+travels!(Counted);
+
+impl Seeker for Counted {
+    fn new(score: f64, _: f64, place: u32) -> Self {
+        Counted { score, place, ..Counted::default() }
+    }
+
+    #[inline(always)]
+    fn score(&self) -> f64 {
+        self.score
+    }
+
+    fn sums(&self) -> [f64; 2] {
+        [f64::from(self.n_worse), f64::from(self.n_better)]
+    }
+
+    fn meet(low: &mut [Self], up: &mut [Self], low_ends: &[u32], up_ends: &[u32]) {
+        let n_lower = low.len() as u32;
+        up.iter_mut().zip(up_ends).for_each(|(item, end)| item.n_worse += n_lower - end);
+        low.iter_mut().zip(low_ends).for_each(|(item, end)| item.n_better += end);
+    }
+}
+
+/// An item whose partners are weighed.
+#[derive(Clone, Copy, Default)]
+struct Weighed {
+    score: f64,
+    weight: f64,
+    worse: f64,
+    better: f64,
+    place: u32,
+}
+travels!(Weighed);
+
+impl Seeker for Weighed {
+    fn new(score: f64, weight: f64, place: u32) -> Self {
+        Weighed { score, weight, place, ..Weighed::default() }
+    }
+
+    #[inline(always)]
+    fn score(&self) -> f64 {
+        self.score
+    }
+
+    fn sums(&self) -> [f64; 2] {
+        [self.worse, self.better]
+    }
+
+    fn meet(low: &mut [Self], up: &mut [Self], low_ends: &[u32], up_ends: &[u32]) {
+        // Partners of an upper item lie behind its end, so that sums run from behind; those of a lower one before it.
+        let (mut sum, mut next) = (0.0, low.len());
+        for (item, &end) in up.iter_mut().zip(up_ends).rev() {
+            while next > end as usize {
+                next -= 1;
+                sum += low[next].weight;
+            }
+            item.worse += sum;
+        }
+        let (mut sum, mut next) = (0.0, 0);
+        for (item, &end) in low.iter_mut().zip(low_ends) {
+            while next < end as usize {
+                sum += up[next].weight;
+                next += 1;
+            }
+            item.better += sum;
+        }
+    }
+}
+
+/// An item with a number that is summed over the partners of others.
+#[derive(Clone, Copy, Default)]
+struct Bearer {
+    x: f64,
+    sum: f64,
+    place: u32,
+}
+travels!(Bearer);
+
 impl LabelTree {
     /// The tree of these labels, for n < 2³² items.
     pub(super) fn new(labels: &[f64]) -> Self {
-        let mut by_label: Vec<u32> = (0..labels.len() as u32).collect();
-        by_label.sort_by(|&a, &b| labels[a as usize].total_cmp(&labels[b as usize]));
+        let mut by_label: Vec<(f64, u32)> = labels.iter().copied().zip(0..).collect();
+        sort(&mut by_label);
         let mut places = vec![0; labels.len()];
-        by_label.iter().enumerate().for_each(|(place, &item)| places[item as usize] = place as u32);
+        by_label.iter().zip(0..).for_each(|(&(_, item), place)| places[item as usize] = place);
         // Where a new label begins; −0 and 0 are one label.
-        let is_new = |place: usize| labels[by_label[place] as usize] != labels[by_label[place - 1] as usize];
+        let is_new = |place: usize| by_label[place].0 != by_label[place - 1].0;
         let starts: Vec<u32> = (1..labels.len()).filter(|&place| is_new(place)).map(|place| place as u32).collect();
         let mut nodes = Vec::with_capacity(starts.len());
         let root = cut(&mut nodes, &starts, 0, labels.len() as u32);
-        let n_ends = nodes.get(root as usize).map_or(0, |node: &Node| node.n_ends);
-        LabelTree { nodes, root, places, order: (0..labels.len() as u32).collect(), ends: vec![[0; 2]; n_ends] }
+        LabelTree { nodes, root, places, order: (0..labels.len() as u32).collect(), ends: Default::default() }
     }
 
     /// The items in the order of the scores that windows were found for.
@@ -96,50 +191,48 @@ impl LabelTree {
         weights: Option<&[f64]>,
         margins: &[f64],
     ) -> Vec<PartnerSums> {
-        sort_items(scores, &mut self.order);
-        let mut ends = std::mem::take(&mut self.ends);
-        let mut spare = vec![Traveller::default(); scores.len()];
-        let sums = margins
-            .iter()
-            .enumerate()
-            .map(|(which, &margin)| {
-                let mut items: Vec<Traveller> = self
-                    .order
-                    .iter()
-                    .map(|&item| Traveller {
-                        x: scores[item as usize],
-                        weight: weights.map_or(1.0, |w| w[item as usize]),
-                        sums: [0.0; 2],
-                        place: self.places[item as usize],
-                    })
-                    .collect();
-                self.merge(self.root, (margin, which), &mut items, &mut spare, true, &mut ends);
-                let mut sums = PartnerSums { worse: vec![0.0; scores.len()], better: vec![0.0; scores.len()] };
-                // The items have arrived in the order of labels.
-                for (item, &place) in self.places.iter().enumerate() {
-                    [sums.worse[item], sums.better[item]] = items[place as usize].sums;
-                }
-                sums
-            })
-            .collect();
-        self.ends = ends;
+        let mut sorted: Vec<(f64, u32)> = self.order.iter().map(|&item| (scores[item as usize], item)).collect();
+        sort(&mut sorted);
+        self.order.iter_mut().zip(&sorted).for_each(|(to, &(_, item))| *to = item);
+        drop(sorted);
+        let find = |(which, &margin): (usize, &f64)| match weights {
+            None => self.seek::<Counted>(scores, |_| 1.0, margin, which),
+            Some(weights) => self.seek::<Weighed>(scores, |item| weights[item], margin, which),
+        };
+        margins.iter().enumerate().map(find).collect()
+    }
+
+    fn seek<S: Seeker>(
+        &mut self,
+        scores: &[f64],
+        weight: impl Fn(usize) -> f64,
+        margin: f64,
+        which: usize,
+    ) -> PartnerSums {
+        let new = |&item: &u32| S::new(scores[item as usize], weight(item as usize), self.places[item as usize]);
+        let mut items: Vec<S> = self.order.iter().map(new).collect();
+        let mut spare = vec![S::default(); scores.len()];
+        let mut ends = std::mem::take(&mut self.ends[which]);
+        ends.resize(self.n_ends(self.root), 0);
+        self.merge(self.root, margin, &mut items, &mut spare, true, &mut ends);
+        self.ends[which] = ends;
+        drop(spare);
+        // The items have arrived in the order of labels.
+        let mut sums = PartnerSums { worse: vec![0.0; scores.len()], better: vec![0.0; scores.len()] };
+        for (item, &place) in self.places.iter().enumerate() {
+            [sums.worse[item], sums.better[item]] = items[place as usize].sums();
+        }
         sums
     }
 
     /// For every item, the sum of x over its partners; with two margins, over those that lack the larger one but
     /// not the smaller one.
     pub(super) fn partner_sums(&self, n_margins: usize, x: &[f64], out: &mut [f64]) {
-        let mut items: Vec<Light> = self
-            .order
-            .iter()
-            .map(|&item| Light { x: x[item as usize], sum: 0.0, place: self.places[item as usize] })
-            .collect();
-        let mut spare = vec![Light::default(); x.len()];
-        if n_margins == 1 {
-            self.add::<1>(self.root, &mut items, &mut spare, true, &self.ends);
-        } else {
-            self.add::<2>(self.root, &mut items, &mut spare, true, &self.ends);
-        }
+        let new = |&item: &u32| Bearer { x: x[item as usize], sum: 0.0, place: self.places[item as usize] };
+        let mut items: Vec<Bearer> = self.order.iter().map(new).collect();
+        let mut spare = vec![Bearer::default(); x.len()];
+        let [large, small] = &self.ends;
+        self.add(self.root, &mut items, &mut spare, true, large, (n_margins == 2).then_some(small));
         for (out, &place) in out.iter_mut().zip(&self.places) {
             *out = items[place as usize].sum;
         }
@@ -147,19 +240,19 @@ impl LabelTree {
 
     /// Finds the windows at a cut and below it. `items` come in the order of scores and leave in the order of labels, in
     /// `items` itself (`at_home`) or in `spare`.
-    fn merge(
+    fn merge<S: Seeker>(
         &self,
         node: u32,
-        (margin, which): (f64, usize),
-        items: &mut [Traveller],
-        spare: &mut [Traveller],
+        margin: f64,
+        items: &mut [S],
+        spare: &mut [S],
         at_home: bool,
-        ends: &mut [Ends],
+        ends: &mut [u32],
     ) {
         let Some(&Node { n_lower, lower, upper, .. }) = self.nodes.get(node as usize) else {
-            return arrive(items, spare, at_home, |item| item.place);
+            return arrive(items, spare, at_home);
         };
-        partition(n_lower, items, spare, |item| &mut item.place);
+        partition(n_lower, items, spare);
         let (low, up) = spare.split_at_mut(n_lower as usize);
         let (own, below) = ends.split_at_mut(low.len() + up.len());
         let (low_ends, up_ends) = own.split_at_mut(low.len());
@@ -167,65 +260,63 @@ impl LabelTree {
         // `l` among the upper ones (all before it).
         let (mut l, mut u) = (0, 0);
         while l < low.len() && u < up.len() {
-            let is_partner = falls_short(margin, up[u].x, low[l].x);
-            up_ends[u][which] = l as u32;
-            low_ends[l][which] = u as u32;
+            let is_partner = falls_short(margin, up[u].score(), low[l].score());
+            up_ends[u] = l as u32;
+            low_ends[l] = u as u32;
             u += usize::from(is_partner);
             l += usize::from(!is_partner);
         }
-        low_ends[l..].iter_mut().for_each(|end| end[which] = up.len() as u32);
-        up_ends[u..].iter_mut().for_each(|end| end[which] = low.len() as u32);
-        add_window_weights(low, up, low_ends, up_ends, which);
+        low_ends[l..].fill(up.len() as u32);
+        up_ends[u..].fill(low.len() as u32);
+        S::meet(low, up, low_ends, up_ends);
         let (lower_ends, upper_ends) = below.split_at_mut(self.n_ends(lower));
         let (low_spare, up_spare) = items.split_at_mut(low.len());
-        let is_worth = low.len().min(up.len()) >= WORTH_A_THREAD;
         in_two(
-            is_worth,
-            || self.merge(lower, (margin, which), low, low_spare, !at_home, lower_ends),
-            || self.merge(upper, (margin, which), up, up_spare, !at_home, upper_ends),
+            low.len().min(up.len()) >= WORTH_A_THREAD,
+            || self.merge(lower, margin, low, low_spare, !at_home, lower_ends),
+            || self.merge(upper, margin, up, up_spare, !at_home, upper_ends),
         );
     }
 
-    fn add<const MARGINS: usize>(
+    /// Adds the sums over partners at a cut and below it, travelling like [`LabelTree::merge`].
+    fn add(
         &self,
         node: u32,
-        items: &mut [Light],
-        spare: &mut [Light],
+        items: &mut [Bearer],
+        spare: &mut [Bearer],
         at_home: bool,
-        ends: &[Ends],
+        large: &[u32],
+        small: Option<&[u32]>,
     ) {
         let Some(&Node { n_lower, lower, upper, .. }) = self.nodes.get(node as usize) else {
-            return arrive(items, spare, at_home, |item| item.place);
+            return arrive(items, spare, at_home);
         };
-        partition(n_lower, items, spare, |item| &mut item.place);
+        partition(n_lower, items, spare);
         let (low, up) = spare.split_at_mut(n_lower as usize);
-        let (own, below) = ends.split_at(low.len() + up.len());
-        let (low_ends, up_ends) = own.split_at(low.len());
         // `items` is free now: its sums hold the running sums, each over the items before its place.
         let (low_sums, up_sums) = items.split_at_mut(low.len());
-        let total_low = running_sums(low, low_sums);
-        let total_up = running_sums(up, up_sums);
-        let before = |sums: &[Light], end: u32, total: f64| sums.get(end as usize).map_or(total, |item| item.sum);
-        for (item, ends) in up.iter_mut().zip(up_ends) {
-            let from = before(low_sums, ends[0], total_low);
-            item.sum += match MARGINS {
-                1 => total_low - from,
-                _ => before(low_sums, ends[1], total_low) - from,
-            };
-        }
-        for (item, ends) in low.iter_mut().zip(low_ends) {
-            let to = before(up_sums, ends[0], total_up);
-            item.sum += match MARGINS {
-                1 => to,
-                _ => to - before(up_sums, ends[1], total_up),
-            };
-        }
-        let (lower_ends, upper_ends) = below.split_at(self.n_ends(lower));
-        let is_worth = low.len().min(up.len()) >= WORTH_A_THREAD;
+        let (total_low, total_up) = (running_sums(low, low_sums), running_sums(up, up_sums));
+        let before = |sums: &[Bearer], end: u32, total: f64| sums.get(end as usize).map_or(total, |item| item.sum);
+        let (own, large_below) = large.split_at(low.len() + up.len());
+        let (low_ends, up_ends) = own.split_at(low.len());
+        up.iter_mut().zip(up_ends).for_each(|(item, &end)| item.sum += total_low - before(low_sums, end, total_low));
+        low.iter_mut().zip(low_ends).for_each(|(item, &end)| item.sum += before(up_sums, end, total_up));
+        let small_below = small.map(|small| {
+            let (own, below) = small.split_at(low.len() + up.len());
+            let (low_ends, up_ends) = own.split_at(low.len());
+            up.iter_mut()
+                .zip(up_ends)
+                .for_each(|(item, &end)| item.sum -= total_low - before(low_sums, end, total_low));
+            low.iter_mut().zip(low_ends).for_each(|(item, &end)| item.sum -= before(up_sums, end, total_up));
+            below
+        });
+        let at = self.n_ends(lower);
+        let (lower_large, upper_large) = large_below.split_at(at);
+        let (lower_small, upper_small) = small_below.map(|below| below.split_at(at)).unzip();
         in_two(
-            is_worth,
-            || self.add::<MARGINS>(lower, low, low_sums, !at_home, lower_ends),
-            || self.add::<MARGINS>(upper, up, up_sums, !at_home, upper_ends),
+            low.len().min(up.len()) >= WORTH_A_THREAD,
+            || self.add(lower, low, low_sums, !at_home, lower_large, lower_small),
+            || self.add(upper, up, up_sums, !at_home, upper_large, upper_small),
         );
     }
 
@@ -252,13 +343,12 @@ fn cut(nodes: &mut Vec<Node>, starts: &[u32], from: u32, to: u32) -> u32 {
 }
 
 /// Moves the items of the lower part to the front, each part in its order, and counts places from the start of the part.
-fn partition<T: Copy>(n_lower: u32, items: &[T], out: &mut [T], place: impl Fn(&mut T) -> &mut u32) {
+fn partition<T: Traveller>(n_lower: u32, items: &[T], out: &mut [T]) {
     let (mut low, mut up) = (0, n_lower as usize);
     for item in items {
         let mut item = *item;
-        let at = *place(&mut item);
-        let is_upper = at >= n_lower;
-        *place(&mut item) = at - if is_upper { n_lower } else { 0 };
+        let is_upper = item.place() >= n_lower;
+        item.set_place(item.place() - if is_upper { n_lower } else { 0 });
         out[if is_upper { up } else { low }] = item;
         low += usize::from(!is_upper);
         up += usize::from(is_upper);
@@ -266,38 +356,21 @@ fn partition<T: Copy>(n_lower: u32, items: &[T], out: &mut [T], place: impl Fn(&
 }
 
 /// Items of one label go to their places.
-fn arrive<T: Copy>(items: &mut [T], spare: &mut [T], at_home: bool, place: impl Fn(&T) -> u32) {
+fn arrive<T: Traveller>(items: &mut [T], spare: &mut [T], at_home: bool) {
+    if let ([item], [spare]) = (&*items, &mut *spare) {
+        *spare = *item;
+        return;
+    }
     for item in items.iter() {
-        spare[place(item) as usize] = *item;
+        spare[item.place() as usize] = *item;
     }
     if at_home {
         items.copy_from_slice(spare);
     }
 }
 
-/// Adds what the weights of each item's partners sum to.
-fn add_window_weights(low: &mut [Traveller], up: &mut [Traveller], low_ends: &[Ends], up_ends: &[Ends], which: usize) {
-    // Partners of an upper item lie behind its end, so that sums run from behind; those of a lower one before it.
-    let (mut sum, mut next) = (0.0, low.len());
-    for (item, ends) in up.iter_mut().zip(up_ends).rev() {
-        while next > ends[which] as usize {
-            next -= 1;
-            sum += low[next].weight;
-        }
-        item.sums[0] += sum;
-    }
-    let (mut sum, mut next) = (0.0, 0);
-    for (item, ends) in low.iter_mut().zip(low_ends) {
-        while next < ends[which] as usize {
-            sum += up[next].weight;
-            next += 1;
-        }
-        item.sums[1] += sum;
-    }
-}
-
 /// Writes the sum of everything before each place; the sum of all.
-fn running_sums(items: &[Light], out: &mut [Light]) -> f64 {
+fn running_sums(items: &[Bearer], out: &mut [Bearer]) -> f64 {
     let mut sum = 0.0;
     for (item, out) in items.iter().zip(out) {
         out.sum = sum;
@@ -315,13 +388,12 @@ fn in_two(on_two_threads: bool, a: impl FnOnce() + Send, b: impl FnOnce() + Send
     }
 }
 
-/// Sorts items by score, equal ones by number; from the order they had.
-fn sort_items(scores: &[f64], order: &mut [u32]) {
-    use rayon::slice::ParallelSliceMut;
-    let by_score = |a: &u32, b: &u32| scores[*a as usize].total_cmp(&scores[*b as usize]).then(a.cmp(b));
-    if order.len() >= WORTH_A_THREAD {
-        order.par_sort_by(by_score);
+/// Sorts by number, equal ones by item.
+fn sort(items: &mut [(f64, u32)]) {
+    let by_number = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+    if items.len() >= WORTH_A_THREAD {
+        items.par_sort_unstable_by(by_number);
     } else {
-        order.sort_by(by_score);
+        items.sort_unstable_by(by_number);
     }
 }
