@@ -10,6 +10,7 @@ mod help;
 mod inspect;
 mod predict;
 mod process;
+mod rank_items;
 mod readme;
 mod report;
 mod report_tuning;

@@ -60,6 +60,7 @@ fn a_story_of_folds() {
     assert_eq!((&json["split"], &json["C"]), (&json!({ "kind": "folds", "folds": 4 }), &json["best"]["params"]["C"]));
     assert!(points.contains(&json["best"]));
     assert!(number(&json["baseline"]) < number(&json["best"]["mean"]));
+    assert!(number(&json["pair_accuracy"]) > 0.5 && json.get("error").is_none());
 
     let data = read(&room, "train.letor");
     let folds = group_folds(&data, 4, 3 ^ u64::from_be_bytes(*b"TuneFold"));
@@ -104,6 +105,10 @@ fn validation_items_and_the_same_model_as_the_library() {
     let svm = RankSvm::new().balance(rankwise::model::Balance::Groups).scale(rankwise::data::Scale::Standard);
     let alone = svm.c(number(&json["best"]["params"]["C"])).fit(&train).unwrap().model;
     assert_eq!(model.scorer.scores(&valid.items).unwrap(), alone.scorer.scores(&valid.items).unwrap());
+    // A file ends with the last feature that is not 0.
+    room.write("narrow.letor", "1 qid:1 1:1\n0 qid:1 1:-1 2:0.5\n");
+    let narrow = room.run("tune train.letor --valid narrow.letor -o n --json").ends(0).json();
+    assert_eq!((&narrow["best"]["mean"], &narrow["split"]["items"]), (&json!(1.0), &json!(2)));
     let text = room.run("tune train.letor --valid vali.letor -o m").ends(0).out;
     assert!(text.contains("pair_accuracy") && text.contains("96 validation items in 12 groups"), "{text}");
     assert!(room.run("inspect m").ends(0).out.contains("by pair_accuracy on 96 validation items in 12 groups"));
@@ -140,24 +145,24 @@ fn what_is_for_pairs_is_refused() {
     let room = room();
     let before = room.names();
     for (options, reason) in [
-        ("--grid gamma=1,2", "--grid gamma does not apply to a file of items"),
-        ("--grid kernel=linear,rbf", "--grid kernel does not apply"),
+        ("--grid gamma=1,2", "--grid gamma does not apply to items"),
+        ("--grid kernel=linear,rbf", "--grid kernel"),
         ("--grid degree=2", "--grid degree does not apply"),
-        ("--kernel rbf", "--kernel does not apply"),
+        ("--kernel rbf", "--kernel linear"),
         ("--gamma 1", "--gamma does not apply"),
         ("--threshold model", "--threshold does not apply"),
         ("--tie-region always", "--tie-region does not apply"),
         ("--tie-weight 2", "--tie-weight does not apply"),
-        ("--method compare", "--method compare is for pairs"),
-        ("--method rank2", "--method rank2 is for pairs"),
-        ("--balance outcomes", "balance"),
+        ("--method compare", "--method compare learns from compared pairs"),
+        ("--method rank2", "--method rank2"),
+        ("--balance outcomes", "choose --balance groups"),
         ("--metric zero_one", "pair_accuracy, swapped_pairs"),
         ("--metric ndcg@0", "ndcg@10"),
         ("--C inf", "finite"),
         ("--grid C=0", "C = 0"),
         ("--C 1 --grid C=1,2", "contradict"),
         ("--folds 1", "at least 2"),
-        ("--pairs p.csv", "not both"),
+        ("--pairs p.csv", "--pairs"),
         ("--table train.letor", "would destroy the input"),
         ("--valid vali.letor --table vali.letor", "would destroy the input"),
     ] {

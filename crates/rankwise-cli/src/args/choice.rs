@@ -60,6 +60,8 @@ pub(crate) enum PredictFormat {
     Scores,
     /// A table with a header.
     Csv,
+    /// A run of the Text Retrieval Conference.
+    Trec,
 }
 
 /// A metric of judged pairs.
@@ -111,7 +113,7 @@ pub(super) fn metric() -> impl TypedValueParser<Value = MetricName> {
 }
 
 pub(super) fn predict_format() -> impl TypedValueParser<Value = PredictFormat> {
-    one_of(vec![("scores", PredictFormat::Scores), ("csv", PredictFormat::Csv)])
+    one_of(vec![("scores", PredictFormat::Scores), ("csv", PredictFormat::Csv), ("trec", PredictFormat::Trec)])
 }
 
 pub(super) fn threshold() -> impl TypedValueParser<Value = ThresholdRule> {
@@ -123,7 +125,7 @@ pub(super) fn tie_region() -> impl TypedValueParser<Value = TieRegion> {
 }
 
 pub(super) fn balance() -> impl TypedValueParser<Value = Balance> {
-    one_of(vec![("none", Balance::None), ("outcomes", Balance::Outcomes), ("groups", Balance::Groups)])
+    one_of(vec![("none", Balance::None), ("groups", Balance::Groups), ("outcomes", Balance::Outcomes)])
 }
 
 pub(super) fn scale() -> impl TypedValueParser<Value = Scale> {

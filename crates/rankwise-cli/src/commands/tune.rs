@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::describe::{self, Description};
 use super::train::{Errors, peak_memory};
+use super::train_items::{accuracy_text, pair_accuracy};
 use super::tuning::{self, TuningJson};
 use super::{check_apart, check_writable, save_model, table, tables};
 use crate::args::{Common, TuneArgs};
@@ -25,7 +26,7 @@ pub(super) fn run(args: &TuneArgs, common: &Common, output: &Output) -> Run<()> 
     let plan = plan::tune(args, common)?;
     check_outputs(&plan, args)?;
 
-    let Found { tuned, load_seconds, tune_seconds, errors } = match &plan.search {
+    let Found { tuned, load_seconds, tune_seconds, success } = match &plan.search {
         Search::Pairs(search) => search_pairs(search, &plan, output)?,
         Search::Items(search) => search_items(search, &plan, output)?,
     };
@@ -47,8 +48,7 @@ pub(super) fn run(args: &TuneArgs, common: &Common, output: &Output) -> Run<()> 
             table: plan.table.as_ref().map(|path| path.display().to_string()),
             search: TuningJson::new(tuning),
             description: Description::new(&fit.model),
-            error: errors.as_ref().and_then(|errors| errors.model),
-            majority_error: errors.as_ref().and_then(|errors| errors.majority),
+            success: success.json(),
             seconds,
             peak_memory_bytes: peak_memory(),
             threads: fit.threads,
@@ -57,9 +57,7 @@ pub(super) fn run(args: &TuneArgs, common: &Common, output: &Output) -> Run<()> 
         || {
             let mut facts = Facts::default();
             describe::add_facts(&mut facts, &fit.model);
-            if let Some(errors) = &errors {
-                facts.add("error", errors.text());
-            }
+            success.add_to(&mut facts);
             let mean = rounded_or_dash(tuning.points[tuning.best].mean);
             let held_out = tuning::split_text(tuning.split);
             facts.add("held out", format!("{} {mean} on {held_out}; {}", tuning.metric, tuning::baseline_text(tuning)));
@@ -101,8 +99,32 @@ struct Found {
     tuned: Tuned,
     load_seconds: f64,
     tune_seconds: f64,
-    /// On the training pairs, where there are pairs and someone asks.
-    errors: Option<Errors>,
+    success: Success,
+}
+
+/// How well the model does on what it has learnt from.
+enum Success {
+    /// On pairs.
+    Pairs(Errors),
+    /// On items.
+    Items { pair_accuracy: Option<f64> },
+}
+
+impl Success {
+    fn json(&self) -> SuccessJson {
+        match self {
+            Success::Pairs(errors) => SuccessJson::Pairs { error: errors.model, majority_error: errors.majority },
+            &Success::Items { pair_accuracy } => SuccessJson::Items { pair_accuracy },
+        }
+    }
+
+    fn add_to(&self, facts: &mut Facts) {
+        match self {
+            Success::Pairs(errors) => facts.add("error", errors.text()),
+            &Success::Items { pair_accuracy: Some(accuracy) } => facts.add("accuracy", accuracy_text(accuracy)),
+            Success::Items { .. } => {}
+        }
+    }
 }
 
 fn search_pairs(search: &PairSearch, plan: &TunePlan, output: &Output) -> Run<Found> {
@@ -121,8 +143,8 @@ fn search_pairs(search: &PairSearch, plan: &TunePlan, output: &Output) -> Run<Fo
     };
     let size = Size { n_points: tuner.grid.n_points(), n_parts, n_c: tuner.grid.c.len() };
     let (tuned, tune_seconds) = watched(size, output, |bar| tuner.tune(&data, split, bar))?;
-    let errors = output.shows_summary().then(|| Errors::on(&tuned.fit.model, &data)).transpose()?;
-    Ok(Found { tuned, load_seconds, tune_seconds, errors })
+    let errors = if output.shows_summary() { Errors::on(&tuned.fit.model, &data)? } else { Errors::default() };
+    Ok(Found { tuned, load_seconds, tune_seconds, success: Success::Pairs(errors) })
 }
 
 fn search_items(search: &ItemSearch, plan: &TunePlan, output: &Output) -> Run<Found> {
@@ -144,7 +166,8 @@ fn search_items(search: &ItemSearch, plan: &TunePlan, output: &Output) -> Run<Fo
     };
     let size = Size { n_points: tuner.c.len() * tuner.losses.len(), n_parts, n_c: tuner.c.len() };
     let (tuned, tune_seconds) = watched(size, output, |bar| tuner.tune(&data, split, bar))?;
-    Ok(Found { tuned, load_seconds, tune_seconds, errors: None })
+    let accuracy = if output.shows_summary() { pair_accuracy(&tuned.fit.model, &data)? } else { None };
+    Ok(Found { tuned, load_seconds, tune_seconds, success: Success::Items { pair_accuracy: accuracy } })
 }
 
 /// How much there is to do.
@@ -177,12 +200,19 @@ struct TuneJson<'a> {
     search: TuningJson<'a>,
     #[serde(flatten)]
     description: Description<'a>,
-    error: Option<f64>,
-    majority_error: Option<f64>,
+    #[serde(flatten)]
+    success: SuccessJson,
     seconds: Seconds,
     peak_memory_bytes: Option<u64>,
     threads: usize,
     warnings: &'a [&'a String],
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum SuccessJson {
+    Pairs { error: Option<f64>, majority_error: Option<f64> },
+    Items { pair_accuracy: Option<f64> },
 }
 
 #[derive(Debug, Clone, Copy, Serialize)]

@@ -71,6 +71,11 @@ pub(crate) fn tune(args: &TuneArgs, common: &Common) -> Run<TunePlan> {
     if n_folds < 2 {
         return Err(Error::parameter("folds", n_folds, "at least 2").into());
     }
+    if args.learn.data.is_none() && args.learn.source.pairs.is_none() {
+        return Err(Failure::Usage(
+            "no data: give items with labels (tune DATA -o MODEL), or compared pairs with --pairs FILE".into(),
+        ));
+    }
     let search = match &args.learn.data {
         Some(data) => Search::Items(Box::new(super::tune_items::search(data, args, &typed, common)?)),
         None => Search::Pairs(Box::new(search_pairs(args, &typed, common)?)),

@@ -1,14 +1,14 @@
 //! `tune` on a file of items, as meant: which C and losses, measured on which items.
 
-use rankwise::RankSvm;
 use rankwise::data::{Precision, Ranking};
-use rankwise::io::{Columns, Format, Source};
+use rankwise::io::{Columns, Source};
 use rankwise::metrics::ItemMetric;
-use rankwise::model::Method;
 use rankwise::selection::RankTuner;
 
 use super::grid::{TypedGrid, check_count};
-use crate::args::{Common, KernelName, LearnArgs, TuneArgs};
+use super::item_source;
+use super::train::rank_svm;
+use crate::args::{Common, KernelName, TuneArgs};
 use crate::exit::{Failure, Run};
 
 /// A search on items with labels.
@@ -38,12 +38,8 @@ impl ItemSearch {
 /// What was asked of the items in the file `data`.
 pub(super) fn search(data: &str, args: &TuneArgs, typed: &TypedGrid, common: &Common) -> Run<ItemSearch> {
     let learn = &args.learn;
-    refuse_pairs(data, learn, typed)?;
-    let mut svm = RankSvm::new();
-    svm.effort = super::common_effort(common);
-    (svm.effort.tol, svm.effort.max_iter) = (learn.effort.tol, learn.effort.max_iter);
-    (svm.scale, svm.balance) = (learn.scale, learn.ties.balance.unwrap_or_default());
-    let mut tuner = RankTuner::new(svm).time_limit(super::time_limit(args.time_limit)?);
+    let mut tuner = RankTuner::new(rank_svm(learn, common)?).time_limit(super::time_limit(args.time_limit)?);
+    refuse_kernels(typed)?;
     if let Some(name) = &args.metric {
         tuner.metric = ItemMetric::parse(name)?;
     }
@@ -62,50 +58,25 @@ pub(super) fn search(data: &str, args: &TuneArgs, typed: &TypedGrid, common: &Co
             "DATA and --valid cannot both be standard input; save one of them to a file".into(),
         ));
     }
-    Ok(ItemSearch {
-        data: source(data, learn.format.format)?,
-        valid: args.valid.as_ref().map(|path| source(path, learn.format.format)).transpose()?,
-        columns: super::columns(&learn.source.columns),
-        precision: learn.precision,
-        tuner,
-    })
+    // `--format` is about a file whose name does not tell; of two, each has its own name.
+    let source = |path: &str| {
+        let format = learn.format.format.filter(|_| args.valid.is_none() || Source::parse(path, None).is_err());
+        item_source(path, format, &learn.source.columns)
+    };
+    let (data, columns) = source(data)?;
+    let valid = args.valid.as_deref().map(source).transpose()?.map(|(source, _)| source);
+    Ok(ItemSearch { data, valid, columns, precision: learn.precision, tuner })
 }
 
-/// A file of items; `--format` is about one whose name does not tell.
-fn source(path: &str, format: Option<Format>) -> Run<Source> {
-    match Source::parse(path, None) {
-        Ok(source) => Ok(source),
-        Err(_) => Ok(Source::parse(path, format)?),
+/// Refuses values of what a linear ranker does not have.
+fn refuse_kernels(typed: &TypedGrid) -> Run<()> {
+    if typed.kernel.as_ref().is_some_and(|names| names.iter().any(|&name| name != KernelName::Linear)) {
+        return Err(Failure::Usage("kernels for items are not available yet; leave out --grid kernel".into()));
     }
-}
-
-/// Refuses what is for pairs alone.
-fn refuse_pairs(data: &str, learn: &LearnArgs, typed: &TypedGrid) -> Run<()> {
-    if learn.source.pairs.is_some() {
-        return Err(Failure::Usage(format!("{data} and --pairs contradict each other; give items or pairs, not both")));
-    }
-    if let Some(method) = learn.method.filter(|&method| method != Method::Rank) {
-        return Err(Failure::Usage(format!(
-            "--method {} is for pairs; leave it out for a file of items, or give --pairs FILE",
-            method.name()
-        )));
-    }
-    let is_curved = |names: &[KernelName]| names.iter().any(|&name| name != KernelName::Linear);
-    let for_pairs = [
-        ("--kernel", learn.kernel.kernel.is_some_and(|name| is_curved(&[name]))),
-        ("--gamma", learn.kernel.gamma.is_some()),
-        ("--degree", learn.kernel.degree.is_some()),
-        ("--coef0", learn.kernel.coef0.is_some()),
-        ("--grid kernel", typed.kernel.as_ref().is_some_and(|names| is_curved(names))),
+    let unused = [
         ("--grid gamma", typed.gamma.is_some()),
         ("--grid degree", typed.degree.is_some()),
         ("--grid coef0", typed.coef0.is_some()),
     ];
-    super::refuse(&for_pairs, "a file of items, whose scores are linear", "give --pairs FILE")?;
-    let for_ties = [
-        ("--threshold", learn.ties.threshold.is_some()),
-        ("--tie-region", learn.ties.tie_region.is_some()),
-        ("--tie-weight", learn.ties.tie_weight.is_some()),
-    ];
-    super::refuse(&for_ties, "a file of items, which has no ties", "give --pairs FILE")
+    super::refuse(&unused, "items, whose scores are linear", "give compared pairs with --pairs FILE")
 }

@@ -108,7 +108,9 @@ impl RankSvm {
             if let Some(start) = start {
                 path.start_from(start, &data.items)?;
             }
-            let model = path.fit(self.c, self.effort.limits(started, watch), self.warnings(data))?;
+            let mut warnings = self.warnings(data);
+            warnings.extend(path.why_dropped());
+            let model = path.fit(self.c, self.effort.limits(started, watch), warnings)?;
             Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
         })
     }
@@ -200,6 +202,20 @@ impl<'a> RankPath<'a> {
         1.0 / (self.sums.mass() * if difference > 0.0 { difference * difference } else { 1.0 })
     }
 
+    fn n_pairs(&self) -> usize {
+        usize::try_from(self.sums.counts().n_pairs).unwrap_or(usize::MAX)
+    }
+
+    /// What to say of groups that teach nothing.
+    fn why_dropped(&self) -> Option<String> {
+        let RankCounts { n_groups, n_dropped, .. } = self.sums.counts();
+        let n_all = n_groups + n_dropped;
+        let (noun, verb) = if n_dropped == 1 { ("group", "has") } else { ("groups", "have") };
+        (n_dropped > 0).then(|| {
+            format!("{n_dropped} {noun} of {n_all} {verb} no two items with different labels: nothing is learnt there")
+        })
+    }
+
     /// Fits with this C.
     pub(crate) fn fit(&mut self, c: f64, limits: Limits<'_>, mut warnings: Vec<String>) -> Result<Model> {
         let solution = self.solve(c, limits)?;
@@ -214,7 +230,7 @@ impl<'a> RankPath<'a> {
             scaler: self.scaler.cloned(),
             function: ScoreFunction::Linear { weights: solution.weights },
         };
-        let RankCounts { n_items, n_groups, n_dropped, n_pairs } = self.sums.counts();
+        let RankCounts { n_items, n_groups, n_dropped, .. } = self.sums.counts();
         let is_hard = c == f64::INFINITY;
         let training = Training {
             method: Method::Rank,
@@ -233,7 +249,7 @@ impl<'a> RankPath<'a> {
             features: items.features.n_cols(),
             groups: Some(n_groups),
             groups_dropped: n_dropped,
-            pairs: usize::try_from(n_pairs).unwrap_or(usize::MAX),
+            pairs: self.n_pairs(),
             ties: 0,
             objective: solution.objective,
             gap: solution.gap,
@@ -291,6 +307,10 @@ impl<'a> RankPath<'a> {
                 Ok(Solution { weights, objective, gap, steps, stop: stop.unwrap_or(Stop::Converged) })
             }
             Separation::None { largest_lead } => Err(Error::NotRankable {
+                items: self.sums.counts().n_items,
+                groups: self.sums.counts().n_groups,
+                groups_dropped: self.sums.counts().n_dropped,
+                pairs: self.n_pairs(),
                 problem: format!(
                     "not linearly rankable: no weights of norm 1 give every better item a lead above {largest_lead:.1e} \
                      over the worse ones of its group, where items usually differ by {difference:.1e}"

@@ -1,6 +1,7 @@
 //! Choosing C and loss for rankers of items, against loops that do the same by hand.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rankwise::RankSvm;
@@ -10,6 +11,7 @@ use rankwise::metrics::{ItemMetric, Ranked};
 use rankwise::model::{Balance, TuningBaseline, TuningSplit};
 use rankwise::selection::{RankSplit, RankTuner};
 
+use super::choice::Counter;
 use super::*;
 
 const TIGHT: f64 = 1e-10;
@@ -321,4 +323,26 @@ fn fits_that_end_early_are_counted() {
     let tuned = tune(&RankTuner::new(svm).c(vec![0.1, 1.0]), &ranking(12, 1), RankSplit::Folds(2));
     let said = tuned.tuning.warnings.join("; ");
     assert!(said.contains("4 of 4 fits did not converge (max_iter)"), "{said}");
+}
+
+#[test]
+fn every_fit_is_told_and_a_stop_is_heard() {
+    let (data, tuner) = (ranking(12, 1), RankTuner::new(RankSvm::new()));
+    let counter = Counter { seen: AtomicUsize::new(0), stop_after: usize::MAX };
+    tuner.tune(&data, RankSplit::Folds(3), &counter).unwrap();
+    assert_eq!(counter.seen.load(Ordering::SeqCst), 21);
+    let counter = Counter { seen: AtomicUsize::new(0), stop_after: 2 };
+    let error = tuner.tune(&data, RankSplit::Folds(3), &counter).unwrap_err();
+    assert!(matches!(error, Error::Interrupted), "{error}");
+    assert!(counter.seen.load(Ordering::SeqCst) < 21);
+}
+
+/// The features of a group that is learnt from leave the range of scores; those of the others do not.
+#[test]
+fn points_that_fail_do_not_lose_the_others() {
+    let mut data = ranking(8, 1);
+    let huge = data.items.features.to_dense().iter().map(|x| x * 1e160).collect();
+    data.items = Items::new(Features::dense(4, huge, Default::default()).unwrap(), None, None).unwrap();
+    let error = refused(&RankTuner::new(RankSvm::new()).c(vec![1.0]), &data, RankSplit::Folds(2), &["1 of 1 points"]);
+    assert!(matches!(error, Error::Search { .. }) && error.to_string().contains("linear, C 1.0"), "{error}");
 }
