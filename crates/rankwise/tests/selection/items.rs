@@ -337,12 +337,23 @@ fn every_fit_is_told_and_a_stop_is_heard() {
     assert!(counter.seen.load(Ordering::SeqCst) < 21);
 }
 
-/// The features of a group that is learnt from leave the range of scores; those of the others do not.
+/// Large weights times huge features leave the range of numbers; small ones do not.
 #[test]
 fn points_that_fail_do_not_lose_the_others() {
-    let mut data = ranking(8, 1);
-    let huge = data.items.features.to_dense().iter().map(|x| x * 1e160).collect();
-    data.items = Items::new(Features::dense(4, huge, Default::default()).unwrap(), None, None).unwrap();
-    let error = refused(&RankTuner::new(RankSvm::new()).c(vec![1.0]), &data, RankSplit::Folds(2), &["1 of 1 points"]);
-    assert!(matches!(error, Error::Search { .. }) && error.to_string().contains("linear, C 1.0"), "{error}");
+    let scaled = |data: Ranking, by: f64| {
+        let numbers = data.items.features.to_dense().iter().map(|x| x * by).collect();
+        Ranking {
+            items: Items::new(Features::dense(4, numbers, Default::default()).unwrap(), None, None).unwrap(),
+            ..data
+        }
+    };
+    let (data, huge) = (scaled(ranking(8, 1), 1e-3), scaled(ranking(8, 2), 1e306));
+    let tuner = RankTuner::new(RankSvm::new());
+    let tuned = tune(&tuner.clone().c(vec![1e-6, 1e9]), &data, RankSplit::Valid(&huge));
+    let is_measured: Vec<bool> = tuned.tuning.points.iter().map(|point| point.mean.is_some()).collect();
+    assert_eq!((is_measured, tuned.tuning.best), (vec![true, false], 0));
+    let [warning] = &tuned.tuning.warnings[..] else { panic!("{:?}", tuned.tuning.warnings) };
+    assert!(warning.contains("1 of 2 points") && warning.contains("linear, C 1000000000.0"), "{warning}");
+    let error = refused(&tuner.c(vec![1e9]), &data, RankSplit::Valid(&huge), &["1 of 1 points", "smaller C"]);
+    assert!(matches!(error, Error::Search { .. }), "{error}");
 }
