@@ -2,9 +2,10 @@
 //! ignored; ranges are the library's business.
 
 mod grid;
+mod train;
 mod tune;
+mod tune_items;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use rankwise::Error;
@@ -16,46 +17,13 @@ use rankwise::model::{Balance, Method, ThresholdRule};
 
 use crate::args::{
     ColumnArgs, Common, DataArgs, EvaluateArgs, KernelArgs, KernelName, LearnArgs, PredictArgs, PredictFormat,
-    ReportArgs, TrainArgs,
+    ReportArgs,
 };
 use crate::exit::{Failure, Run};
 
-pub(crate) use tune::{TunePlan, tune};
-
-/// `train`, as meant.
-pub(crate) struct TrainPlan {
-    /// The data.
-    pub(crate) files: PairFiles,
-    /// The method with its parameters.
-    pub(crate) estimator: PairEstimator,
-    /// The model file.
-    pub(crate) output: PathBuf,
-}
-
-/// What `train` was asked to do.
-pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
-    let learn = &args.learn;
-    refuse_items(learn)?;
-    let mut estimator = estimator(learn, common)?.shaped(
-        c(learn.c.unwrap_or(1.0))?,
-        kernel(&learn.kernel)?,
-        learn.loss.unwrap_or_default(),
-    );
-    estimator.effort_mut().time_limit = time_limit(args.time_limit)?;
-    estimator.check()?; // before anything is read
-    let files = pair_files(&learn.source, learn.format.format, learn.precision)?;
-    Ok(TrainPlan { files, estimator, output: learn.output.clone() })
-}
-
-fn refuse_items(args: &LearnArgs) -> Run<()> {
-    match &args.data {
-        None => Ok(()),
-        Some(items) => Err(Failure::Usage(format!(
-            "{items}: ranking from a file of items is not available yet; give compared pairs with --pairs FILE \
-             (and their items' features with --items FILE)"
-        ))),
-    }
-}
+pub(crate) use train::{ItemPlan, TrainPlan, train};
+pub(crate) use tune::{PairSearch, Search, TunePlan, tune};
+pub(crate) use tune_items::ItemSearch;
 
 /// A finite C.
 fn c(typed: f64) -> Run<f64> {
@@ -69,16 +37,19 @@ fn c(typed: f64) -> Run<f64> {
 
 /// The method with all of its parameters but C, kernel and loss.
 fn estimator(args: &LearnArgs, common: &Common) -> Run<PairEstimator> {
-    let mut estimator = PairEstimator::new(args.method)?;
+    let method = args.method.unwrap_or(Method::Compare);
+    let mut estimator = PairEstimator::new(method)?;
     let effort = estimator.effort_mut();
     *effort = common_effort(common);
     (effort.tol, effort.max_iter, effort.cache_mb) = (args.effort.tol, args.effort.max_iter, args.effort.cache_mb);
+    let balance = args.ties.balance.unwrap_or_default();
+    refuse(&[("--balance groups", balance == Balance::Groups)], "pairs", "choose --balance outcomes")?;
     match &mut estimator {
         PairEstimator::Compare(svm) => {
             (svm.scale, svm.tie_weight) = (args.scale, args.ties.tie_weight.unwrap_or(1.0));
             svm.threshold = args.ties.threshold.unwrap_or_default();
             svm.tie_region = args.ties.tie_region.unwrap_or_default();
-            svm.balance = args.ties.balance.unwrap_or_default();
+            svm.balance = balance;
             if svm.balance == Balance::Outcomes && svm.threshold == ThresholdRule::Model {
                 return Err(Failure::Usage(
                     "--balance outcomes moves the machine's own threshold, so it needs --threshold refit; leave out \
@@ -94,11 +65,11 @@ fn estimator(args: &LearnArgs, common: &Common) -> Run<PairEstimator> {
                 ("--tie-region", args.ties.tie_region.is_some()),
                 ("--balance", args.ties.balance.is_some()),
             ];
-            let method = format!("--method {}", args.method.name());
-            refuse(&typed, &method, "choose --method compare")?;
-            if args.method == Method::Rank {
+            let with = format!("--method {}", method.name());
+            refuse(&typed, &with, "choose --method compare")?;
+            if method == Method::Rank {
                 let typed = [("--tie-weight", args.ties.tie_weight.is_some())];
-                refuse(&typed, &method, "choose --method compare or rank2")?;
+                refuse(&typed, &with, "choose --method compare or rank2")?;
             }
         }
     }
@@ -171,6 +142,7 @@ fn pair_files(args: &DataArgs, format: Option<Format>, precision: Precision) -> 
     let Some(pairs) = &args.pairs else {
         return Err(Failure::Usage("no data: give compared pairs with --pairs FILE".into()));
     };
+    refuse(&[("--index-base", args.columns.index_base.is_some())], "pairs", "give items in SVMlight's format")?;
     if pairs == "-" && args.items.as_deref() == Some("-") {
         return Err(Failure::Usage(
             "--pairs and --items cannot both be standard input; save one of them to a file".into(),
@@ -184,6 +156,16 @@ fn pair_files(args: &DataArgs, format: Option<Format>, precision: Precision) -> 
         precision,
         with_outcomes: true,
     })
+}
+
+/// A file of items that was asked for, and its columns.
+fn item_source(path: &str, format: Option<Format>, args: &ColumnArgs) -> Run<(Source, Columns)> {
+    let source = Source::parse(path, format)?;
+    if source.format() != Format::SvmLight {
+        let typed = [("--index-base", args.index_base.is_some())];
+        refuse(&typed, "tables, whose columns have names", "give items in SVMlight's format")?;
+    }
+    Ok((source, columns(args)))
 }
 
 /// Whether the name of a file tells which kind of table it is, so that `--format` is about the other one.
@@ -214,6 +196,8 @@ pub(crate) enum PredictPlan {
         columns: Columns,
         /// How to write.
         format: PredictFormat,
+        /// How many of each group to write.
+        top: Option<usize>,
     },
 }
 
@@ -238,15 +222,22 @@ pub(crate) fn predict(args: &PredictArgs) -> Run<PredictPlan> {
         if args.format == Some(PredictFormat::Scores) {
             return Err(Failure::Usage("--format scores is for items; pairs are written as csv".into()));
         }
+        if args.format == Some(PredictFormat::Trec) {
+            return Err(Failure::Usage("--format trec is for items; pairs are written as csv".into()));
+        }
+        refuse(&[("--top", args.top.is_some())], "pairs", "give items (predict MODEL DATA)")?;
         let files = pair_files(&args.source, args.input_format, Precision::F64)?;
         // What is to be predicted need not have happened.
         return Ok(PredictPlan::Pairs(PairFiles { with_outcomes: false, ..files }));
     };
-    Ok(PredictPlan::Items {
-        source: Source::parse(data, args.input_format)?,
-        columns: columns(&args.source.columns),
-        format: args.format.unwrap_or(PredictFormat::Scores),
-    })
+    let format = args.format.unwrap_or(PredictFormat::Scores);
+    if format == PredictFormat::Scores {
+        let remedy = "choose --format csv or --format trec, which say whose the scores are";
+        refuse(&[("--top", args.top.is_some())], "scores alone", remedy)?;
+    }
+    let (source, columns) = item_source(data, args.input_format, &args.source.columns)?;
+    let top = args.top.map(|k| usize::try_from(k).unwrap_or(usize::MAX));
+    Ok(PredictPlan::Items { source, columns, format, top })
 }
 
 /// The pairs `evaluate` was asked to measure on.

@@ -138,10 +138,12 @@ fn games_that_are_still_to_come_need_no_outcome() {
 #[test]
 fn items_may_be_in_svmlights_format() {
     let room = Room::with_model();
-    room.write("items.csv", "id,x1,x2\na,1.5,2\n#2,0,-1\n");
+    room.write("grouped.csv", "id,qid,x1,x2\na,1,1.5,2\n#2,1,0,-1\n");
     room.write("items.svm", "0 qid:1 1:1.5 2:2 # a\n0 qid:1 2:-1\n");
-    let expected = room.run("predict model items.csv --format csv").ends(0).out;
+    let expected = room.run("predict model grouped.csv --format csv").ends(0).out;
     assert_eq!(room.run("predict model items.svm --format csv").ends(0).out, expected);
+    room.write("items.csv", "id,x1,x2\na,1.5,2\n#2,0,-1\n");
+    let expected = room.run("predict model items.csv --format csv").ends(0).out;
     let from_0 = "0 0:1.5 1:2 #a\n0 1:-1";
     let ran = room.run_with_input("predict model - --input-format letor --index-base 0 --format csv", from_0);
     assert_eq!(ran.ends(0).out, expected);

@@ -60,6 +60,8 @@ pub(crate) enum PredictFormat {
     Scores,
     /// A table with a header.
     Csv,
+    /// A run of the Text Retrieval Conference.
+    Trec,
 }
 
 /// A metric of judged pairs.
@@ -110,14 +112,8 @@ pub(super) fn metric() -> impl TypedValueParser<Value = MetricName> {
     one_of(MetricName::all().into_iter().map(|metric| (metric.name(), metric)).collect())
 }
 
-/// Metrics that depend on the model and are one number.
-pub(super) fn tuning_metric() -> impl TypedValueParser<Value = PairMetric> {
-    let metrics = PairMetric::ALL.into_iter().filter(|metric| *metric != PairMetric::AucBaseline);
-    one_of(metrics.map(|metric| (metric.name(), metric)).collect())
-}
-
 pub(super) fn predict_format() -> impl TypedValueParser<Value = PredictFormat> {
-    one_of(vec![("scores", PredictFormat::Scores), ("csv", PredictFormat::Csv)])
+    one_of(vec![("scores", PredictFormat::Scores), ("csv", PredictFormat::Csv), ("trec", PredictFormat::Trec)])
 }
 
 pub(super) fn threshold() -> impl TypedValueParser<Value = ThresholdRule> {
@@ -129,7 +125,7 @@ pub(super) fn tie_region() -> impl TypedValueParser<Value = TieRegion> {
 }
 
 pub(super) fn balance() -> impl TypedValueParser<Value = Balance> {
-    one_of(vec![("none", Balance::None), ("outcomes", Balance::Outcomes)])
+    one_of(vec![("none", Balance::None), ("groups", Balance::Groups), ("outcomes", Balance::Outcomes)])
 }
 
 pub(super) fn scale() -> impl TypedValueParser<Value = Scale> {
