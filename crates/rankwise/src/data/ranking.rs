@@ -1,7 +1,13 @@
 //! Items to be ranked: labels within groups.
 
-use super::{Groups, Items};
+use std::borrow::Cow;
+
+use super::scale::ColumnStats;
+use super::{Groups, Items, Scaler};
 use crate::error::{Error, Result};
+
+/// A mean this many times the spread of a feature is far from zero.
+const FAR: f64 = 100.0;
 
 /// Items with labels, in groups. Of two items in one group the one with the larger label is better; nothing is said of
 /// items in different groups, nor of equal labels.
@@ -48,6 +54,26 @@ impl Ranking {
         check_weights("group_weights", &weights, self.groups.len())?;
         self.group_weights = Some(weights);
         Ok(self)
+    }
+
+    /// The same, with features that lie far from zero beside their spread moved there. Ranking sees differences alone, and
+    /// these would lose their digits in products of large numbers.
+    pub(crate) fn near_zero(&self) -> Cow<'_, Ranking> {
+        let features = &self.items.features;
+        if features.is_sparse() || features.is_f32() {
+            return Cow::Borrowed(self); // far ones are stored neither way
+        }
+        let ColumnStats { mean, low, high, .. } = ColumnStats::of(features);
+        let is_far = |k: usize| mean[k].abs() > FAR * (high[k] - low[k]);
+        let shift: Vec<f64> = (0..mean.len()).map(|k| if is_far(k) { mean[k] } else { 0.0 }).collect();
+        if shift.iter().all(|&s| s == 0.0) {
+            return Cow::Borrowed(self);
+        }
+        let divisor = vec![1.0; mean.len()];
+        match (Scaler { shift, divisor }).apply(features) {
+            Ok(features) => Cow::Owned(Ranking { items: Items { features, ..self.items.clone() }, ..self.clone() }),
+            Err(_) => Cow::Borrowed(self), // beyond the range of numbers; the fit will say so
+        }
     }
 
     /// How many items there are.

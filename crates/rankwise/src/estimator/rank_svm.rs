@@ -104,7 +104,8 @@ impl RankSvm {
         let started = Instant::now();
         self.effort.in_pool(|threads| {
             let scaler = Scaler::learn(self.scale, &data.items.features);
-            let mut path = RankPath::new(self, data, scaler.as_ref())?;
+            let near = data.near_zero();
+            let mut path = RankPath::new(self, &near, scaler.as_ref())?;
             if let Some(start) = start {
                 path.start_from(start, &data.items)?;
             }

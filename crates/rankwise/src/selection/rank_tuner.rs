@@ -143,7 +143,7 @@ impl RankTuner {
             done: AtomicUsize::new(0),
             total: losses.len() * c.len() * parts.parts.len(),
         };
-        let points = self.measure(data, &parts.parts, &c, &losses, &limits)?;
+        let points = self.measure(&data.near_zero(), &parts.parts, &c, &losses, &limits)?;
         if !watch.keep_going() {
             return Err(Error::Interrupted);
         }

@@ -17,6 +17,8 @@ use rayon::prelude::*;
 const MOST_INNER: usize = 250;
 /// Trials of the size of a step.
 const MOST_TRIALS: usize = 40;
+/// Steps without any gain after which there is none to be had.
+const MOST_IDLE: usize = 5;
 /// How far a step is solved for at first, and at the most, relative to the gradient.
 const FORCING: f64 = 0.25;
 const LEAST_FORCING: f64 = 1e-3;
@@ -75,6 +77,14 @@ fn thinned_start(sums: &dyn BlockSums, limits: Limits<'_>) -> Option<Vec<f64>> {
     Some(minimise(&mut *thinned, None, limits).weights)
 }
 
+/// Whether value and slope at the end of a step are better than at its start, where the slope is negative. Values lose their
+/// last digits in large sums while slopes do not; so a value that is no worse will do where the slope is much flatter
+/// (approximate Wolfe conditions, Hager and Zhang 2005).
+fn is_better(start: (f64, f64), end: (f64, f64), flatter: f64) -> bool {
+    let ((value, slope), (end_value, end_slope)) = (start, end);
+    end_value <= value + 1e-4 * slope || (end_value <= value * (1.0 + 1e-6) && end_slope <= flatter * slope.abs())
+}
+
 struct Search<'a, 'b> {
     sums: &'a mut dyn BlockSums,
     limits: Limits<'b>,
@@ -111,7 +121,7 @@ impl<'a, 'b> Search<'a, 'b> {
         let mut preconditioner: Option<Preconditioner> = None;
         // How far to solve for a step, relative to the gradient.
         let mut forcing = FORCING;
-        let mut steps = 0;
+        let (mut steps, mut n_idle, mut best) = (0, 0, (f64::INFINITY, f64::INFINITY));
         let stop = loop {
             let value = primal(&weights, point.value);
             let half_square = half_square_of_gradient(&weights, &point);
@@ -131,14 +141,14 @@ impl<'a, 'b> Search<'a, 'b> {
             let slope = dot(&gradient, &step);
             let mut next_weights: Vec<f64> = weights.iter().zip(&step).map(|(w, s)| w + s).collect();
             let mut next = self.sums.go_to(&next_weights);
-            let is_enough = |next: f64| next <= value + 1e-4 * slope;
-            if is_enough(primal(&next_weights, next.value)) {
+            let slope_at_end = dot(&next_weights, &step) + dot(&next.gradient, &step);
+            let found = half_square_of_gradient(&next_weights, &next);
+            if is_better((value, slope), (primal(&next_weights, next.value), slope_at_end), 0.8) {
                 // The model is worth solving as far as it holds.
-                let found = half_square_of_gradient(&next_weights, &next);
                 forcing = (0.5 * (found / half_square).sqrt()).clamp(LEAST_FORCING, FORCING);
             } else {
                 // Too long: a better size is found without reading the data.
-                let Some(back) = self.shorten(&next_weights, &next, &step, (value, slope)) else {
+                let Some(back) = self.shorten(&next_weights, slope_at_end, &step, (value, slope)) else {
                     point = self.sums.go_to(&weights);
                     break Some(Stop::Stalled);
                 };
@@ -146,28 +156,36 @@ impl<'a, 'b> Search<'a, 'b> {
                 next = self.sums.go_to(&next_weights);
                 forcing = FORCING;
             }
+            // Beyond what floating point can resolve, neither value nor gradient fall any more.
+            let (next_value, next_square) =
+                (primal(&next_weights, next.value), half_square_of_gradient(&next_weights, &next));
+            let is_idle = next_value >= best.0 * (1.0 - 1e-13) && next_square >= 0.9 * best.1;
+            n_idle = if is_idle { n_idle + 1 } else { 0 };
+            best = (best.0.min(next_value), best.1.min(next_square));
             (weights, point) = (next_weights, next);
             steps += 1;
+            if n_idle >= MOST_IDLE {
+                break Some(Stop::Stalled);
+            }
         };
         Minimum { weights, point, steps, stop }
     }
 
     /// How far to go back from the end of a step to where the function is about least along it. The slope is monotone, so
     /// that its zero lies between the start of the step and its end (regula falsi, Illinois).
-    fn shorten(&mut self, end: &[f64], at_end: &SumPoint, step: &[f64], start: (f64, f64)) -> Option<f64> {
+    fn shorten(&mut self, end: &[f64], slope_at_end: f64, step: &[f64], start: (f64, f64)) -> Option<f64> {
         self.sums.aim(step);
-        let (value, slope) = start;
+        let slope = start.1;
         let (square, along, norm) = (dot(step, step), dot(end, step), 0.5 * dot(end, end));
         let (mut low, mut low_slope) = (-1.0, slope);
-        let (mut high, mut high_slope) = (0.0, along + dot(&at_end.gradient, step));
+        let (mut high, mut high_slope) = (0.0, slope_at_end);
         for _ in 0..MOST_TRIALS {
             let between = low + (high - low) * (low_slope / (low_slope - high_slope));
             let back = if between > low && between < high { between } else { 0.5 * (low + high) };
             let (losses, losses_slope) = self.sums.along(back);
             let there = norm + back * along + 0.5 * back * back * square + losses;
             let there_slope = along + back * square + losses_slope;
-            let is_flat = there_slope.abs() <= 0.1 * slope.abs();
-            if there < value && is_flat {
+            if is_better(start, (there, there_slope), 0.1) && there_slope.abs() <= 0.1 * slope.abs() {
                 return Some(back);
             }
             if there_slope < 0.0 {

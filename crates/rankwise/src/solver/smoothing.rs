@@ -33,12 +33,10 @@ pub(crate) fn minimise(sums: &mut dyn BlockSums, start: Option<Vec<f64>>, limits
         }
         let allowed = 0.25 * limits.tol * minimum.primal();
         let shrinking = (allowed / minimum.point.excess).sqrt();
-        match minimum.stop {
-            Some(Stop::Stalled) | None if width > LEAST && shrinking < 1.0 => {}
-            stop => {
-                minimum.stop = stop.or(Some(Stop::Stalled));
-                return minimum;
-            }
+        // A narrower part is of use only where the rounded part is what is left of the gap.
+        if minimum.stop.is_some() || width <= LEAST || shrinking >= 1.0 {
+            minimum.stop = minimum.stop.or(Some(Stop::Stalled));
+            return minimum;
         }
         width *= shrinking.max(MOST_SHRINKING);
         start = Some(minimum.weights);

@@ -4,6 +4,7 @@ mod certificate;
 mod collapse;
 mod degenerate;
 mod invariance;
+mod rank_items;
 mod ranking_metrics;
 mod ranking_significance;
 mod regressions;

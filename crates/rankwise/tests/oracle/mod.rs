@@ -4,6 +4,7 @@ pub(crate) mod conic;
 mod metrics;
 mod paper_claim;
 pub(crate) mod plain;
+pub(crate) mod rank_items;
 mod ranking_fixtures;
 pub(crate) mod ranking_metrics;
 mod scikit_learn;

@@ -6,8 +6,9 @@
 //!   f1(m) = Σ (m − lead)  = m·N − e·s          slope −e
 //!   f2(m) = Σ (m − lead)² = s·M s − 2m e·s + m²·N      slope 2(M s − m e),  curvature 2M
 //!
-//! over those pairs; no sum of squares is needed. The hinge rounded off over a width h is
-//! (f2(1) − f2(1 − h))/(2h): the same sums for two margins (Huber, 1964).
+//! over those pairs; no sum of squares is needed. The hinge rounded off over a width h (Huber, 1964) has a curvature in the
+//! pairs that lack the margin 1 but not 1 − h: t²/(2h) for a slack t there, t − h/2 beyond. So it takes the same sums, over
+//! the pairs between two margins; those are few where h is small, which is why they are summed on their own.
 
 use super::label_tree::LabelTree;
 use super::logistic;
@@ -153,52 +154,55 @@ impl Group {
         let (margins, n_margins) = shape.margins();
         let margins = &margins[..n_margins];
         self.find_windows(scores, weights, margins, scratch);
-        // e·s and N of each margin, and m·e of the larger minus m·e of the smaller one.
-        let (mut along, mut pairs) = ([0.0; 2], [0.0; 2]);
-        slopes.fill(0.0);
-        for (which, margin) in margins.iter().enumerate() {
-            let sign = if which == 0 { 1.0 } else { -1.0 };
-            let sums = scratch.worse[which].iter().zip(&scratch.better[which]);
-            for (i, (worse, better)) in sums.enumerate() {
-                let e = weight(i) * (worse - better);
-                along[which] += e * scores[i];
-                pairs[which] += weight(i) * worse;
-                slopes[i] -= sign * margin * e;
-                let degree = &mut self.degrees[i];
-                *degree = if which == 0 { worse + better } else { *degree - (worse + better) };
+        // Over the curved pairs: e·s and N; over the pairs beyond them (of the smaller margin), too.
+        let (mut along, mut pairs) = (0.0, 0.0);
+        let (mut beyond_along, mut beyond_pairs) = (0.0, 0.0);
+        for i in 0..n {
+            let (mut worse, mut better) = (scratch.worse[0][i], scratch.better[0][i]);
+            if n_margins == 2 {
+                let (beyond_worse, beyond_better) = (scratch.worse[1][i], scratch.better[1][i]);
+                beyond_along += weight(i) * (beyond_worse - beyond_better) * scores[i];
+                beyond_pairs += weight(i) * beyond_worse;
+                worse -= beyond_worse;
+                better -= beyond_better;
             }
+            let e = weight(i) * (worse - better);
+            along += e * scores[i];
+            pairs += weight(i) * worse;
+            slopes[i] = -e;
+            self.degrees[i] = worse + better;
         }
         scratch.x.iter_mut().zip(scores).enumerate().for_each(|(i, (x, s))| *x = weight(i) * s);
         let mut partners = std::mem::take(&mut scratch.partners);
         self.partner_sums(n_margins, &mut partners, scratch);
-        let mut quadratic = 0.0;
+        let (mut quadratic, mut largest) = (0.0, 0.0f64);
         for i in 0..n {
             let product = weight(i) * (self.degrees[i] * scores[i] - partners[i]);
             quadratic += scores[i] * product;
             slopes[i] += product;
+            largest = largest.max(scores[i].abs());
         }
         scratch.partners = partners;
-        let f1 = |which: usize| margins[which] * pairs[which] - along[which];
-        let curved: f64 = 0.5 * (0..n).map(|i| weight(i) * self.degrees[i]).sum::<f64>();
+        // With t the slack of a curved pair: Σ t and Σ t².
+        let (first, second) = ((pairs - along).max(0.0), (quadratic - 2.0 * along + pairs).max(0.0));
         match shape {
             Shape::Hinge(width) => {
-                let small = margins[1];
-                let squares = quadratic - 2.0 * (along[0] - small * along[1]) + (pairs[0] - small * small * pairs[1]);
-                slopes.iter_mut().for_each(|slope| *slope /= width);
-                // Over the pairs within the rounded part, with t their slack: Σ t and Σ t².
-                let first = f1(0) - f1(1) - width * pairs[1];
-                let second = squares - 2.0 * width * f1(1) - width * width * pairs[1];
+                for (i, slope) in slopes.iter_mut().enumerate() {
+                    *slope = *slope / width - weight(i) * (scratch.worse[1][i] - scratch.better[1][i]);
+                }
+                // What floating point may have done to the sum of squares; the gap must not come out too small.
+                let noise = 8.0 * f64::EPSILON * pairs * (1.0 + largest) * (1.0 + largest);
+                let beyond = beyond_pairs - beyond_along;
                 GroupLosses {
-                    value: (squares / (2.0 * width)).max(0.0),
-                    meant: f1(0).max(0.0),
-                    excess: (first - second / width).max(0.0),
-                    curved,
+                    value: second / (2.0 * width) + (beyond - 0.5 * width * beyond_pairs).max(0.0),
+                    meant: first + beyond.max(0.0),
+                    excess: first - (second - noise).clamp(0.0, width * first) / width,
+                    curved: pairs,
                 }
             }
             _ => {
-                let value = (quadratic - 2.0 * along[0] + pairs[0]).max(0.0);
                 slopes.iter_mut().for_each(|slope| *slope *= 2.0);
-                GroupLosses { value, meant: value, excess: 0.0, curved }
+                GroupLosses { value: second, meant: second, excess: 0.0, curved: pairs }
             }
         }
     }
