@@ -1,6 +1,7 @@
 //! What is meant: typed options turned into parameters of the library. Options that do not apply are refused, never
 //! ignored; ranges are the library's business.
 
+mod evaluate;
 mod grid;
 mod tune;
 
@@ -15,11 +16,11 @@ use rankwise::kernel::Kernel;
 use rankwise::model::{Balance, Method, ThresholdRule};
 
 use crate::args::{
-    ColumnArgs, Common, DataArgs, EvaluateArgs, KernelArgs, KernelName, LearnArgs, PredictArgs, PredictFormat,
-    ReportArgs, TrainArgs,
+    ColumnArgs, Common, DataArgs, KernelArgs, KernelName, LearnArgs, PredictArgs, PredictFormat, ReportArgs, TrainArgs,
 };
 use crate::exit::{Failure, Run};
 
+pub(crate) use evaluate::{EvaluatePlan, PairsPlan, RankedPlan, evaluate};
 pub(crate) use tune::{TunePlan, tune};
 
 /// `train`, as meant.
@@ -242,16 +243,6 @@ pub(crate) fn predict(args: &PredictArgs) -> Run<PredictPlan> {
         columns: columns(&args.source.columns),
         format: args.format.unwrap_or(PredictFormat::Scores),
     })
-}
-
-/// The pairs `evaluate` was asked to measure on.
-pub(crate) fn evaluate(args: &EvaluateArgs) -> Run<PairFiles> {
-    if let Some(items) = &args.data {
-        return Err(Failure::Usage(format!(
-            "{items}: measuring on a file of items is not available yet; give compared pairs with --pairs FILE"
-        )));
-    }
-    pair_files(&args.source, args.format.format, Precision::F64)
 }
 
 /// The pairs `report` was asked to look at.

@@ -5,6 +5,8 @@ mod browser;
 mod data;
 mod demo;
 mod evaluate;
+mod evaluate_items;
+mod evaluate_run;
 mod examples;
 mod help;
 mod inspect;

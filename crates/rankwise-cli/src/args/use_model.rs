@@ -1,11 +1,11 @@
-//! Options of the commands that use a model: `predict`, `evaluate`, `report`, `inspect`.
+//! Options of the commands that use a model: `predict`, `report`, `inspect`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use rankwise::io::Format;
 
-use super::choice::{self, MetricName, PredictFormat};
+use super::choice::{self, PredictFormat};
 use super::data::{DataArgs, FormatArg};
 
 /// `predict`
@@ -36,37 +36,6 @@ pub(crate) struct PredictArgs {
     /// Format of standard input, or of a file whose name does not tell
     #[arg(long, value_name = "FORMAT", value_parser = choice::format(), help_heading = "Data")]
     pub(crate) input_format: Option<Format>,
-}
-
-/// `evaluate`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Example:
-  rankwise evaluate model.safetensors --pairs test.csv
-  rankwise evaluate model.safetensors --pairs test.csv --metric zero_one,auc --json
-
-zero_one       share of pairs whose predicted outcome is wrong (less is better)
-auc            area under the curve drawn by moving the threshold
-auc_baseline   the same for a constant prediction
-pair_accuracy  share of the non-ties whose margin has the right sign
-confusion      judged outcomes by predicted outcomes")]
-pub(crate) struct EvaluateArgs {
-    /// A model file
-    #[arg(value_name = "MODEL")]
-    pub(crate) model: PathBuf,
-    /// A file of items (measuring on items is not available yet: use --pairs)
-    #[arg(value_name = "DATA", hide = true)]
-    pub(crate) data: Option<String>,
-    /// What to measure [default: all]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = choice::metric())]
-    pub(crate) metric: Vec<MetricName>,
-    /// Write the points of the ROC curve as csv
-    #[arg(long, value_name = "FILE")]
-    pub(crate) roc: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) source: DataArgs,
-    #[command(flatten)]
-    pub(crate) format: FormatArg,
 }
 
 /// `report`
