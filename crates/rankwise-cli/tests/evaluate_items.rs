@@ -268,7 +268,6 @@ fn labels_that_a_metric_cannot_use_are_the_datas_fault() {
     room.run("evaluate up unlabelled.csv").fails(1, &["unlabelled.csv", "label", "--label COL"]);
     room.write("other.csv", "qid,label,y\na,1,1\n");
     room.run("evaluate up other.csv").fails(1, &["do not fit"]);
-    room.run("train --pairs up.csv --drop left.x,right.x -o named").ends(1);
 }
 
 #[test]
