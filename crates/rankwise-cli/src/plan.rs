@@ -245,12 +245,28 @@ pub(crate) fn predict(args: &PredictArgs) -> Run<PredictPlan> {
     })
 }
 
-/// The pairs `report` was asked to look at.
-pub(crate) fn report(args: &ReportArgs) -> Run<PairFiles> {
-    if let Some(items) = &args.data {
-        return Err(Failure::Usage(format!(
-            "{items}: a report on a file of items is not available yet; give compared pairs with --pairs FILE"
-        )));
-    }
-    pair_files(&args.source, args.format.format, Precision::F64)
+/// What `report` looks at.
+pub(crate) enum ReportPlan {
+    /// Compared pairs.
+    Pairs(PairFiles),
+    /// Items with labels.
+    Items {
+        /// The items.
+        source: Source,
+        /// Their columns.
+        columns: Columns,
+    },
+}
+
+/// What `report` was asked to do.
+pub(crate) fn report(args: &ReportArgs) -> Run<ReportPlan> {
+    let Some(data) = &args.data else {
+        if args.source.pairs.is_none() {
+            return Err(Failure::Usage(
+                "no data: give items with labels (report MODEL DATA), or compared pairs with --pairs FILE".into(),
+            ));
+        }
+        return pair_files(&args.source, args.format.format, Precision::F64).map(ReportPlan::Pairs);
+    };
+    Ok(ReportPlan::Items { source: Source::parse(data, args.format.format)?, columns: columns(&args.source.columns) })
 }

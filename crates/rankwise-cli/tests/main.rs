@@ -14,6 +14,7 @@ mod predict;
 mod process;
 mod readme;
 mod report;
+mod report_items;
 mod report_tuning;
 mod room;
 mod simulate;

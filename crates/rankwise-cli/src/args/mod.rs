@@ -55,7 +55,7 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     /// Measure a model on items with labels or on compared pairs, or a run on its judgments
     Evaluate(Box<EvaluateArgs>),
-    /// Write a page with pictures: a model on compared pairs
+    /// Write a page with pictures: a model on items with labels or on compared pairs
     Report(ReportArgs),
     /// Show what is in a model file
     Inspect(InspectArgs),

@@ -42,17 +42,20 @@ pub(crate) struct PredictArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
+  rankwise report model.safetensors test.letor -o report.html
   rankwise report model.safetensors --pairs test.csv -o report.html
   rankwise report model.safetensors --pairs games.csv --items players.csv -o report.html --svg pictures
 
-One page that needs nothing else: metrics with 95 % intervals (bootstrap), confusion, ROC curve,
-margins, weights or support items, the pairs most wrong; for two features the level curves.")]
+One page that needs nothing else: metrics with 95 % intervals (bootstrap), weights or support items.
+Of pairs also confusion, ROC curve, margins, the pairs most wrong, for two features the level
+curves; of items also how the groups do, and the worst of them.")]
 pub(crate) struct ReportArgs {
     /// A model file
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
-    /// A file of items (reports on items are not available yet: use --pairs)
-    #[arg(value_name = "DATA", hide = true)]
+    /// Items with labels, .svm, .svmlight, .letor, .txt, .dat in SVMlight's format, or .csv, .tsv (also .gz, .xz, .zst); `-`
+    /// is standard input
+    #[arg(value_name = "DATA", conflicts_with_all = ["pairs", "items"])]
     pub(crate) data: Option<String>,
     /// The page to write
     #[arg(short, long, value_name = "FILE")]

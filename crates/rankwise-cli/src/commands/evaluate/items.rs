@@ -54,11 +54,13 @@ pub(super) fn run(files: &Files<'_>, plan: &RankedPlan, output: &Output) -> Run<
     ranked::tell(contest, metrics, plan, Vec::new(), output)
 }
 
-fn is_present(data: &Ranking, item: usize) -> bool {
+/// Whether an item and its group have a weight above 0.
+pub(crate) fn is_present(data: &Ranking, item: usize) -> bool {
     data.weight(item) > 0.0 && data.group_weight(data.groups.numbers()[item] as usize) > 0.0
 }
 
-fn ranked<'a>(data: &'a Ranking, scores: &'a [f64]) -> Run<Ranked<'a>> {
+/// A model's scores beside all that is known of the items.
+pub(crate) fn ranked<'a>(data: &'a Ranking, scores: &'a [f64]) -> Run<Ranked<'a>> {
     let mut ranked = Ranked::new(&data.labels, scores, &data.groups)?;
     if let Some(weights) = &data.weights {
         ranked = ranked.with_weights(weights)?;

@@ -1,8 +1,8 @@
 //! `evaluate`: a model measured on judged pairs or on items with labels, or a run of a search engine on its judgments.
 
-mod items;
+pub(super) mod items;
 mod pairs;
-mod ranked;
+pub(super) mod ranked;
 mod run;
 
 pub(super) use pairs::{Evaluation, TieShares};

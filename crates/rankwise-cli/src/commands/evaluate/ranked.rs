@@ -17,33 +17,37 @@ use crate::text::{Facts, count, csv_field, number, rounded, rounded_or_dash, wid
 const FEW: usize = 20;
 
 /// What is measured: one model's scores, or two models' on the same groups.
-pub(super) struct Contest<'a> {
+pub(crate) struct Contest<'a> {
     /// The scores.
-    pub(super) first: Ranked<'a>,
+    pub(crate) first: Ranked<'a>,
     /// Other scores to compare with.
-    pub(super) rival: Option<Rival<'a>>,
+    pub(crate) rival: Option<Rival<'a>>,
     /// How many items every group has; weight 0 means absent.
-    pub(super) sizes: Vec<usize>,
+    pub(crate) sizes: Vec<usize>,
     /// The data as the user named them.
-    pub(super) source: String,
+    pub(crate) source: String,
 }
 
 /// Scores to compare with.
-pub(super) struct Rival<'a> {
+pub(crate) struct Rival<'a> {
     /// Where they come from: `model` or `run`.
-    pub(super) kind: &'static str,
+    pub(crate) kind: &'static str,
     /// The file.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The scores.
-    pub(super) ranked: Ranked<'a>,
+    pub(crate) ranked: Ranked<'a>,
 }
 
 /// One metric.
-struct Row {
-    metric: ItemMetric,
-    measured: Measured,
-    constant: Option<f64>,
-    interval: Option<Interval>,
+pub(crate) struct Row {
+    /// Which.
+    pub(crate) metric: ItemMetric,
+    /// Its value.
+    pub(crate) measured: Measured,
+    /// What equal scores for all would get.
+    pub(crate) constant: Option<f64>,
+    /// How sure it is, where that was asked.
+    pub(crate) interval: Option<Interval>,
     compared: Option<Compared>,
 }
 
@@ -54,16 +58,19 @@ struct Compared {
 }
 
 /// Everything that was measured.
-pub(super) struct Findings<'a> {
-    contest: Contest<'a>,
-    rows: Vec<Row>,
+pub(crate) struct Findings<'a> {
+    /// What was measured.
+    pub(crate) contest: Contest<'a>,
+    /// Every metric.
+    pub(crate) rows: Vec<Row>,
     level: f64,
     with_intervals: bool,
-    warnings: Vec<String>,
+    /// What the reader should know before believing the numbers.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// How many items each group has that are present.
-pub(super) fn sizes(groups: &Groups, is_present: impl Fn(usize) -> bool) -> Vec<usize> {
+pub(crate) fn sizes(groups: &Groups, is_present: impl Fn(usize) -> bool) -> Vec<usize> {
     let mut sizes = vec![0; groups.len()];
     for (item, &group) in groups.numbers().iter().enumerate() {
         sizes[group as usize] += usize::from(is_present(item));
@@ -72,7 +79,7 @@ pub(super) fn sizes(groups: &Groups, is_present: impl Fn(usize) -> bool) -> Vec<
 }
 
 /// Measures, writes the file of groups and tells. Warnings of the caller come first.
-pub(super) fn tell(
+pub(crate) fn tell(
     contest: Contest<'_>,
     metrics: Vec<ItemMetric>,
     plan: &RankedPlan,
@@ -90,7 +97,8 @@ pub(super) fn tell(
 }
 
 impl<'a> Findings<'a> {
-    fn measure(
+    /// Measures.
+    pub(crate) fn measure(
         contest: Contest<'a>,
         metrics: Vec<ItemMetric>,
         bootstrap: &Bootstrap,
@@ -124,7 +132,6 @@ impl<'a> Findings<'a> {
         Ok(findings)
     }
 
-    /// What the reader should know before believing the numbers.
     fn doubts(&self) -> Vec<String> {
         let mut doubts = Vec::new();
         for Row { metric, measured, compared, .. } in &self.rows {
@@ -136,13 +143,9 @@ impl<'a> Findings<'a> {
                 };
                 doubts.push(format!("{metric} is not defined on these items: {why}"));
             }
-            if let Some(test) = compared.as_ref().and_then(|compared| compared.test) {
-                if test.n_groups < n_defined {
-                    doubts.push(format!(
-                        "{metric} can be compared on {} of the {n_defined} groups it is defined on",
-                        test.n_groups
-                    ));
-                }
+            let n_compared = compared.as_ref().and_then(|compared| compared.test).map(|test| test.n_groups);
+            if let Some(n) = n_compared.filter(|&n| n < n_defined) {
+                doubts.push(format!("{metric} can be compared on {n} of the {n_defined} groups it is defined on"));
             }
         }
         if self.with_intervals || self.contest.rival.is_some() {
@@ -156,11 +159,13 @@ impl<'a> Findings<'a> {
         doubts
     }
 
-    fn n_skipped(&self) -> usize {
+    /// The most groups that a metric left out.
+    pub(crate) fn n_skipped(&self) -> usize {
         self.rows.iter().map(|row| row.measured.n_skipped).max().unwrap_or(0)
     }
 
-    fn n_groups(&self) -> usize {
+    /// How many groups are present.
+    pub(crate) fn n_groups(&self) -> usize {
         self.contest.sizes.iter().filter(|&&size| size > 0).count()
     }
 
@@ -298,7 +303,7 @@ impl Compared {
 }
 
 /// Labels that a metric cannot do anything with are the data's fault, whoever chose the metric.
-fn unfit(source: &str, error: Error) -> Failure {
+pub(crate) fn unfit(source: &str, error: Error) -> Failure {
     match error {
         Error::Unsupported { .. } | Error::Numeric { .. } => Failure::Fault(format!("{source}: {error}")),
         error => error.into(),
