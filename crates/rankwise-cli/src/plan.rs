@@ -3,9 +3,10 @@
 
 mod evaluate;
 mod grid;
+mod train;
 mod tune;
+mod tune_items;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use rankwise::Error;
@@ -16,47 +17,14 @@ use rankwise::kernel::Kernel;
 use rankwise::model::{Balance, Method, ThresholdRule};
 
 use crate::args::{
-    ColumnArgs, Common, DataArgs, KernelArgs, KernelName, LearnArgs, PredictArgs, PredictFormat, ReportArgs, TrainArgs,
+    ColumnArgs, Common, DataArgs, KernelArgs, KernelName, LearnArgs, PredictArgs, PredictFormat, ReportArgs,
 };
 use crate::exit::{Failure, Run};
 
 pub(crate) use evaluate::{EvaluatePlan, PairsPlan, RankedPlan, evaluate};
-pub(crate) use tune::{TunePlan, tune};
-
-/// `train`, as meant.
-pub(crate) struct TrainPlan {
-    /// The data.
-    pub(crate) files: PairFiles,
-    /// The method with its parameters.
-    pub(crate) estimator: PairEstimator,
-    /// The model file.
-    pub(crate) output: PathBuf,
-}
-
-/// What `train` was asked to do.
-pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
-    let learn = &args.learn;
-    refuse_items(learn)?;
-    let mut estimator = estimator(learn, common)?.shaped(
-        c(learn.c.unwrap_or(1.0))?,
-        kernel(&learn.kernel)?,
-        learn.loss.unwrap_or_default(),
-    );
-    estimator.effort_mut().time_limit = time_limit(args.time_limit)?;
-    estimator.check()?; // before anything is read
-    let files = pair_files(&learn.source, learn.format.format, learn.precision)?;
-    Ok(TrainPlan { files, estimator, output: learn.output.clone() })
-}
-
-fn refuse_items(args: &LearnArgs) -> Run<()> {
-    match &args.data {
-        None => Ok(()),
-        Some(items) => Err(Failure::Usage(format!(
-            "{items}: ranking from a file of items is not available yet; give compared pairs with --pairs FILE \
-             (and their items' features with --items FILE)"
-        ))),
-    }
-}
+pub(crate) use train::{ItemPlan, TrainPlan, train};
+pub(crate) use tune::{PairSearch, Search, TunePlan, tune};
+pub(crate) use tune_items::ItemSearch;
 
 /// A finite C.
 fn c(typed: f64) -> Run<f64> {
@@ -70,16 +38,19 @@ fn c(typed: f64) -> Run<f64> {
 
 /// The method with all of its parameters but C, kernel and loss.
 fn estimator(args: &LearnArgs, common: &Common) -> Run<PairEstimator> {
-    let mut estimator = PairEstimator::new(args.method)?;
+    let method = args.method.unwrap_or(Method::Compare);
+    let mut estimator = PairEstimator::new(method)?;
     let effort = estimator.effort_mut();
     *effort = common_effort(common);
     (effort.tol, effort.max_iter, effort.cache_mb) = (args.effort.tol, args.effort.max_iter, args.effort.cache_mb);
+    let balance = args.ties.balance.unwrap_or_default();
+    refuse(&[("--balance groups", balance == Balance::Groups)], "pairs", "choose --balance outcomes")?;
     match &mut estimator {
         PairEstimator::Compare(svm) => {
             (svm.scale, svm.tie_weight) = (args.scale, args.ties.tie_weight.unwrap_or(1.0));
             svm.threshold = args.ties.threshold.unwrap_or_default();
             svm.tie_region = args.ties.tie_region.unwrap_or_default();
-            svm.balance = args.ties.balance.unwrap_or_default();
+            svm.balance = balance;
             if svm.balance == Balance::Outcomes && svm.threshold == ThresholdRule::Model {
                 return Err(Failure::Usage(
                     "--balance outcomes moves the machine's own threshold, so it needs --threshold refit; leave out \
@@ -95,11 +66,11 @@ fn estimator(args: &LearnArgs, common: &Common) -> Run<PairEstimator> {
                 ("--tie-region", args.ties.tie_region.is_some()),
                 ("--balance", args.ties.balance.is_some()),
             ];
-            let method = format!("--method {}", args.method.name());
-            refuse(&typed, &method, "choose --method compare")?;
-            if args.method == Method::Rank {
+            let with = format!("--method {}", method.name());
+            refuse(&typed, &with, "choose --method compare")?;
+            if method == Method::Rank {
                 let typed = [("--tie-weight", args.ties.tie_weight.is_some())];
-                refuse(&typed, &method, "choose --method compare or rank2")?;
+                refuse(&typed, &with, "choose --method compare or rank2")?;
             }
         }
     }
@@ -172,12 +143,13 @@ fn pair_files(args: &DataArgs, format: Option<Format>, precision: Precision) -> 
     let Some(pairs) = &args.pairs else {
         return Err(Failure::Usage("no data: give compared pairs with --pairs FILE".into()));
     };
+    refuse(&[("--index-base", args.columns.index_base.is_some())], "pairs", "give items in SVMlight's format")?;
     if pairs == "-" && args.items.as_deref() == Some("-") {
         return Err(Failure::Usage(
             "--pairs and --items cannot both be standard input; save one of them to a file".into(),
         ));
     }
-    let source = |path: &String| Source::parse(path, format.filter(|_| path == "-" || !has_own_format(path)));
+    let source = |path: &String| Source::parse(path, format.filter(|_| path == "-" || !is_named_table(path)));
     Ok(PairFiles {
         pairs: source(pairs)?,
         items: args.items.as_ref().map(source).transpose()?,
@@ -187,9 +159,19 @@ fn pair_files(args: &DataArgs, format: Option<Format>, precision: Precision) -> 
     })
 }
 
-/// Whether the name of a file tells its format, so that `--format` is about the other one.
-fn has_own_format(path: &str) -> bool {
-    Source::parse(path, None).is_ok()
+/// A file of items that was asked for, and its columns.
+fn item_source(path: &str, format: Option<Format>, args: &ColumnArgs) -> Run<(Source, Columns)> {
+    let source = Source::parse(path, format)?;
+    if source.format() != Format::SvmLight {
+        let typed = [("--index-base", args.index_base.is_some())];
+        refuse(&typed, "tables, whose columns have names", "give items in SVMlight's format")?;
+    }
+    Ok((source, columns(args)))
+}
+
+/// Whether the name of a file tells which kind of table it is, so that `--format` is about the other one.
+fn is_named_table(path: &str) -> bool {
+    Source::parse(path, None).is_ok_and(|source| source.format().is_table())
 }
 
 fn columns(args: &ColumnArgs) -> Columns {
@@ -215,34 +197,48 @@ pub(crate) enum PredictPlan {
         columns: Columns,
         /// How to write.
         format: PredictFormat,
+        /// How many of each group to write.
+        top: Option<usize>,
     },
 }
 
 /// What `predict` was asked to do.
 pub(crate) fn predict(args: &PredictArgs) -> Run<PredictPlan> {
     // `--format` is about what is written here, so the library's advice would not help.
-    let sources = [&args.data, &args.source.pairs, &args.source.items];
-    let unclear = sources.into_iter().flatten().find(|path| args.input_format.is_none() && !has_own_format(path));
-    if let Some(path) = unclear {
+    let unclear = |path: &str, kinds: &str| {
         let name = if path == "-" { "standard input" } else { path };
-        return Err(Failure::Usage(format!(
-            "{name}: no extension that tells its format; add --input-format csv or --input-format tsv, \
-             for items also --input-format svmlight"
-        )));
+        Failure::Usage(format!("{name}: no extension that tells its format; add {kinds}"))
+    };
+    if args.input_format.is_none() {
+        const TABLES: &str = "--input-format csv or --input-format tsv";
+        let tables = [&args.source.pairs, &args.source.items].into_iter().flatten();
+        if let Some(path) = tables.into_iter().find(|path| !is_named_table(path)) {
+            return Err(unclear(path, TABLES));
+        }
+        if let Some(path) = args.data.as_ref().filter(|path| Source::parse(path, None).is_err()) {
+            return Err(unclear(path, &format!("{TABLES} or --input-format svmlight")));
+        }
     }
     let Some(data) = &args.data else {
         if args.format == Some(PredictFormat::Scores) {
             return Err(Failure::Usage("--format scores is for items; pairs are written as csv".into()));
         }
+        if args.format == Some(PredictFormat::Trec) {
+            return Err(Failure::Usage("--format trec is for items; pairs are written as csv".into()));
+        }
+        refuse(&[("--top", args.top.is_some())], "pairs", "give items (predict MODEL DATA)")?;
         let files = pair_files(&args.source, args.input_format, Precision::F64)?;
         // What is to be predicted need not have happened.
         return Ok(PredictPlan::Pairs(PairFiles { with_outcomes: false, ..files }));
     };
-    Ok(PredictPlan::Items {
-        source: Source::parse(data, args.input_format)?,
-        columns: columns(&args.source.columns),
-        format: args.format.unwrap_or(PredictFormat::Scores),
-    })
+    let format = args.format.unwrap_or(PredictFormat::Scores);
+    if format == PredictFormat::Scores {
+        let remedy = "choose --format csv or --format trec, which say whose the scores are";
+        refuse(&[("--top", args.top.is_some())], "scores alone", remedy)?;
+    }
+    let (source, columns) = item_source(data, args.input_format, &args.source.columns)?;
+    let top = args.top.map(|k| usize::try_from(k).unwrap_or(usize::MAX));
+    Ok(PredictPlan::Items { source, columns, format, top })
 }
 
 /// What `report` looks at.
@@ -268,5 +264,6 @@ pub(crate) fn report(args: &ReportArgs) -> Run<ReportPlan> {
         }
         return pair_files(&args.source, args.format.format, Precision::F64).map(ReportPlan::Pairs);
     };
-    Ok(ReportPlan::Items { source: Source::parse(data, args.format.format)?, columns: columns(&args.source.columns) })
+    let (source, columns) = item_source(data, args.format.format, &args.source.columns)?;
+    Ok(ReportPlan::Items { source, columns })
 }

@@ -1,7 +1,7 @@
 //! The examples: their data are what their scripts make, and their stories run to the end.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -12,23 +12,71 @@ fn comparison() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/comparison")
 }
 
+fn ranking() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/ranking")
+}
+
 /// Straight to standard error: what a passing test prints is not shown.
 fn skipped(test: &str, why: &str) {
     std::io::stderr().write_all(format!("skipped: {test} ({why})\n").as_bytes()).unwrap();
 }
 
-#[test]
-fn the_wines_are_those_of_the_script() {
+/// The files of an example are what its script makes.
+fn check_script(test: &str, example: &Path, files: &[&str]) {
     let dir = tempfile::tempdir().unwrap();
-    let made = Command::new("python3").arg("-B").arg(comparison().join("make_data.py")).arg(dir.path()).output();
+    let made = Command::new("python3").arg("-B").arg(example.join("make_data.py")).arg(dir.path()).output();
     let Ok(made) = made else {
-        return skipped("the_wines_are_those_of_the_script", "no python3 on the PATH");
+        return skipped(test, "no python3 on the PATH");
     };
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    for file in ["wines.csv", "tastings.csv", "held_out.csv", "tonight.csv"] {
-        let [now, then] = [dir.path(), &comparison()].map(|place| std::fs::read(place.join(file)).unwrap());
+    for file in files {
+        let [now, then] = [dir.path(), example].map(|place| std::fs::read(place.join(file)).unwrap());
         assert!(now == then, "{file} is not what make_data.py makes; run it again");
     }
+}
+
+#[test]
+fn the_wines_are_those_of_the_script() {
+    let files = ["wines.csv", "tastings.csv", "held_out.csv", "tonight.csv"];
+    check_script("the_wines_are_those_of_the_script", &comparison(), &files);
+}
+
+#[test]
+fn the_hotels_are_those_of_the_script() {
+    let files = ["train.csv", "train.letor", "test.csv", "tonight.csv"];
+    check_script("the_hotels_are_those_of_the_script", &ranking(), &files);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_story_of_the_hotels_runs_to_its_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("a new place");
+    let ran = Command::new("sh")
+        .arg(ranking().join("run.sh"))
+        .arg(&out)
+        .env("RANKWISE", env!("CARGO_BIN_EXE_rankwise"))
+        .current_dir(dir.path())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success(), "{told}\n{}", String::from_utf8_lossy(&ran.stderr));
+    let read = |file: &str| std::fs::read_to_string(out.join(file)).unwrap();
+    let tonight = read("tonight.csv");
+    assert!(tonight.starts_with("id,qid,score,rank\n") && tonight.lines().count() == 1 + 2 * 3, "{tonight}");
+    let run = read("test.run");
+    assert_eq!(run.lines().count(), std::fs::read_to_string(ranking().join("test.csv")).unwrap().lines().count() - 1);
+    assert!(run.starts_with("t1 Q0 "), "{run}");
+    let hard: Value = serde_json::from_str(&read("hard.json")).unwrap();
+    assert_eq!(hard["separable"], false);
+    assert!(!out.join("hard.safetensors").exists());
+    assert!(out.join("balanced.safetensors").is_file() && out.join("hinge.safetensors").is_file());
+    // Travellers do like near, cheap and well reviewed hotels.
+    let weight = |name: &str| -> f64 {
+        let line = told.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("no {name} in {told}"));
+        line.split_whitespace().last().unwrap().parse().unwrap()
+    };
+    assert!(weight("distance ") < 0.0 && weight("price ") < 0.0 && weight("reviews ") > 0.0 && weight("stars ") > 0.0);
 }
 
 #[test]

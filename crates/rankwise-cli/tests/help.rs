@@ -41,9 +41,9 @@ fn lines_of_help_fit_the_screen() {
 fn train_help_lists_the_words_and_defaults_of_its_options() {
     let help = Room::new().run("train --help").ends(0).out;
     for words in [
-        "[default: compare] [possible values: compare, rank, rank2]",
+        "[default: rank for items, compare for pairs] [possible values: compare, rank, rank2]",
         "[possible values: linear, poly, rbf, sigmoid]",
-        "[possible values: hinge, squared-hinge]",
+        "[possible values: hinge, squared-hinge, logistic]",
         "[default: refit] [possible values: refit, model]",
         "--C <C>",
         "[default: 0.001]",

@@ -134,3 +134,33 @@ fn games_that_are_still_to_come_need_no_outcome() {
     room.write("next.csv", "left,right,result\nann,bob,\n");
     room.run("predict board --pairs next.csv").fails(1, &["column 3 (result)"]);
 }
+
+#[test]
+fn items_may_be_in_svmlights_format() {
+    let room = Room::with_model();
+    room.write("grouped.csv", "id,qid,x1,x2\na,1,1.5,2\n#2,1,0,-1\n");
+    room.write("items.svm", "0 qid:1 1:1.5 2:2 # a\n0 qid:1 2:-1\n");
+    let expected = room.run("predict model grouped.csv --format csv").ends(0).out;
+    assert_eq!(room.run("predict model items.svm --format csv").ends(0).out, expected);
+    room.write("items.csv", "id,x1,x2\na,1.5,2\n#2,0,-1\n");
+    let expected = room.run("predict model items.csv --format csv").ends(0).out;
+    let from_0 = "0 0:1.5 1:2 #a\n0 1:-1";
+    let ran = room.run_with_input("predict model - --input-format letor --index-base 0 --format csv", from_0);
+    assert_eq!(ran.ends(0).out, expected);
+    let ran = room.run_with_input("predict model - --input-format svmlight", from_0);
+    ran.fails(1, &["standard input, line 1, column 3", "index 0", "--index-base 0"]);
+    room.run("predict model items.svm --label x").fails(2, &["--label", "items.svm", "leave it out"]);
+    room.run("predict model --pairs items.svm").fails(2, &["items.svm", "--input-format csv"]);
+    room.run("train --pairs items.svm -o m").fails(2, &["items.svm", "SVMlight", ".csv or .tsv"]);
+    room.run("predict model items.xls").fails(2, &["items.xls", "--input-format svmlight"]);
+    room.run("predict model items.svm --index-base 2").fails(2, &["index-base"]);
+}
+
+#[test]
+fn a_table_may_have_any_name() {
+    let room = Room::with_model();
+    room.write("test.txt", &room.read("test.csv"));
+    let expected = room.run("predict model --pairs test.csv").ends(0).out;
+    assert_eq!(room.run("predict model --pairs test.txt --input-format csv").ends(0).out, expected);
+    room.run("evaluate model --pairs test.txt --format csv").ends(0);
+}

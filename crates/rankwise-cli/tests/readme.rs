@@ -16,8 +16,9 @@ fn copy(from: &Path, to: &Path) {
 fn the_commands_of_the_readme_work() {
     // Not in the repository itself, where they would leave their files.
     let dir = tempfile::tempdir().unwrap();
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/comparison");
-    copy(&examples, &dir.path().join("examples/comparison"));
+    for example in ["examples/comparison", "examples/ranking"] {
+        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(example), &dir.path().join(example));
+    }
     let readme = include_str!("../../../README.md").replace("\\\n", " ");
     let commands: Vec<&str> = readme.lines().filter_map(|line| line.strip_prefix("rankwise ")).collect();
     assert!(commands.len() >= 5, "the README lost its commands");
@@ -31,7 +32,7 @@ fn the_commands_of_the_readme_work() {
         assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
         assert!(!output.stdout.is_empty(), "{command} printed nothing");
     }
-    for file in ["wine.safetensors", "wine.html"] {
+    for file in ["wine.safetensors", "wine.html", "hotels.safetensors"] {
         assert!(dir.path().join(file).is_file(), "{file}");
     }
 }
@@ -39,8 +40,8 @@ fn the_commands_of_the_readme_work() {
 #[test]
 fn the_rows_of_the_readme_are_those_of_the_example() {
     let readme = include_str!("../../../README.md");
-    for table in ["tastings", "wines"] {
-        let path = format!("{}/../../examples/comparison/{table}.csv", env!("CARGO_MANIFEST_DIR"));
+    for table in ["comparison/tastings.csv", "comparison/wines.csv", "ranking/train.csv"] {
+        let path = format!("{}/../../examples/{table}", env!("CARGO_MANIFEST_DIR"));
         let table = std::fs::read_to_string(path).unwrap();
         table.lines().take(4).for_each(|row| assert!(readme.contains(row), "no {row:?}"));
     }

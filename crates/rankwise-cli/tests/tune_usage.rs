@@ -111,7 +111,7 @@ fn other_options_out_of_range() {
     refused(&room, "--C inf", &["--C inf", "finite"]);
     refused(&room, "--tol 2", &["tol = 2"]);
     refused(&room, "--method rank --threshold refit", &["--threshold does not apply"]);
-    refused(&room, "items.svm", &["items.svm", "not available yet"]);
+    refused(&room, "items.svm", &["--pairs", "DATA"]);
 }
 
 #[test]

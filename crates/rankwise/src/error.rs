@@ -117,6 +117,14 @@ pub enum Error {
         problem: String,
         /// What the user can do about it.
         remedy: String,
+        /// Items in groups that have pairs.
+        items: usize,
+        /// Groups that have pairs.
+        groups: usize,
+        /// Groups without a pair.
+        groups_dropped: usize,
+        /// Pairs of different labels.
+        pairs: usize,
     },
     /// The caller asked to stop before there was a result.
     #[error("interrupted")]

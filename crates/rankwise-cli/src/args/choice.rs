@@ -60,6 +60,8 @@ pub(crate) enum PredictFormat {
     Scores,
     /// A table with a header.
     Csv,
+    /// A run of the Text Retrieval Conference.
+    Trec,
 }
 
 /// A metric of judged pairs.
@@ -115,14 +117,8 @@ pub(super) fn queries() -> impl TypedValueParser<Value = Queries> {
     one_of(vec![("both", Queries::InBoth), ("judged", Queries::Judged)])
 }
 
-/// Metrics that depend on the model and are one number.
-pub(super) fn tuning_metric() -> impl TypedValueParser<Value = PairMetric> {
-    let metrics = PairMetric::ALL.into_iter().filter(|metric| *metric != PairMetric::AucBaseline);
-    one_of(metrics.map(|metric| (metric.name(), metric)).collect())
-}
-
 pub(super) fn predict_format() -> impl TypedValueParser<Value = PredictFormat> {
-    one_of(vec![("scores", PredictFormat::Scores), ("csv", PredictFormat::Csv)])
+    one_of(vec![("scores", PredictFormat::Scores), ("csv", PredictFormat::Csv), ("trec", PredictFormat::Trec)])
 }
 
 pub(super) fn threshold() -> impl TypedValueParser<Value = ThresholdRule> {
@@ -134,7 +130,7 @@ pub(super) fn tie_region() -> impl TypedValueParser<Value = TieRegion> {
 }
 
 pub(super) fn balance() -> impl TypedValueParser<Value = Balance> {
-    one_of(vec![("none", Balance::None), ("outcomes", Balance::Outcomes)])
+    one_of(vec![("none", Balance::None), ("groups", Balance::Groups), ("outcomes", Balance::Outcomes)])
 }
 
 pub(super) fn scale() -> impl TypedValueParser<Value = Scale> {

@@ -27,7 +27,7 @@ pub(crate) struct ColumnArgs {
     /// Column of item ids [default: id]
     #[arg(long, value_name = "COL")]
     pub(crate) id: Option<String>,
-    /// Column of groups [default: group]
+    /// Column of groups [default: group; in a file of items qid]
     #[arg(long, value_name = "COL")]
     pub(crate) group: Option<String>,
     /// Column of weights [default: weight]

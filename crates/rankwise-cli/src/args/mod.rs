@@ -30,6 +30,9 @@ Example:
   rankwise train --pairs pairs.csv --kernel rbf -o model.safetensors
   rankwise evaluate model.safetensors --pairs pairs.csv
 
+  rankwise train train.letor -o ranker.safetensors
+  rankwise predict ranker.safetensors test.letor --format csv
+
 Exit status: 0 done, 1 the data or the run is at fault, 2 wrong usage, 130 Ctrl-C."
 )]
 pub(crate) struct Cli {
@@ -47,7 +50,7 @@ pub(crate) fn parse() -> Result<Cli, clap::Error> {
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Learn a model from compared pairs
+    /// Learn a model from items with labels, or from compared pairs
     Train(Box<TrainArgs>),
     /// Choose C, kernel and loss by what was held out, and learn a model with them
     Tune(Box<TuneArgs>),

@@ -15,10 +15,18 @@ use super::data::{DataArgs, FormatArg};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
+  rankwise train train.letor -o model.safetensors
+  rankwise train hotels.csv --label stars --group city --scale standard -o model.safetensors
   rankwise train --pairs pairs.csv -o model.safetensors
   rankwise train --pairs games.csv --items players.csv --scale standard -o model.safetensors
 
-Objective of compare, z = margin, non-ties oriented so that z should be positive:
+Items have labels (higher is better) and groups (qid) within which they are compared. Objective of
+rank on items, over all pairs of one group with label_i > label_j, c = weight_i·weight_j:
+  ½‖w‖² + C·Σ c·ℓ(1 − (score_i − score_j))
+With --C inf every pair must be in order by 1; items for which that is impossible are told to be
+so, and no model is written.
+
+Objective of compare on pairs, z = margin, non-ties oriented so that z should be positive:
   ½‖u‖² + C·[Σ_non-ties c·ℓ(1 − β − z) + Σ_ties c·(ℓ(1 + β + z) + ℓ(1 + β − z))]
 C multiplies the sum of the losses, not their mean.")]
 pub(crate) struct TrainArgs {
@@ -27,13 +35,17 @@ pub(crate) struct TrainArgs {
     /// The longest time to train [default: no limit]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, help_heading = "Effort")]
     pub(crate) time_limit: Option<f64>,
+    /// Items: a linear model to start from, such as that of another C
+    #[arg(long, value_name = "MODEL", help_heading = "Effort")]
+    pub(crate) init: Option<PathBuf>,
 }
 
 /// What is learnt, from what, by which method: all that `train` and `tune` have in common.
 #[derive(Debug, Args)]
 pub(crate) struct LearnArgs {
-    /// A file of items (ranking from items is not available yet: use --pairs)
-    #[arg(value_name = "DATA", hide = true)]
+    /// Items to rank: .svm, .svmlight, .letor, .txt, .dat in SVMlight's format (label qid:N index:value …), or .csv, .tsv
+    /// with the columns label, qid and features (also .gz, .xz, .zst); `-` is standard input
+    #[arg(value_name = "DATA", conflicts_with_all = ["pairs", "items"])]
     pub(crate) data: Option<String>,
     /// The model file to write
     #[arg(short, long, value_name = "MODEL")]
@@ -50,14 +62,14 @@ pub(crate) struct LearnArgs {
     #[arg(long, default_value = "none", value_parser = choice::scale(), help_heading = "Data")]
     pub(crate) scale: Scale,
 
-    /// compare: the machine that learns from ties; rank: ranking SVM on the non-ties; rank2: each tie as two opposite
-    /// pairs
-    #[arg(long, default_value = "compare", value_parser = choice::method(), help_heading = "Method")]
-    pub(crate) method: Method,
-    /// Multiplies the sum of the losses: large means closer to the data [default: 1]
+    /// rank: ranking SVM, on pairs that are no ties or on items; compare: the machine that learns from ties; rank2: each
+    /// tie as two opposite pairs [default: rank for items, compare for pairs]
+    #[arg(long, value_parser = choice::method(), help_heading = "Method")]
+    pub(crate) method: Option<Method>,
+    /// Multiplies the sum of the losses: large means closer to the data; for items, inf is a hard margin [default: 1]
     #[arg(long = "C", alias = "c", value_name = "C", allow_negative_numbers = true, help_heading = "Method")]
     pub(crate) c: Option<f64>,
-    /// The loss of a pair [default: squared-hinge]
+    /// The loss of a pair; logistic is for items [default: squared-hinge]
     #[arg(long, value_parser = choice::loss(), help_heading = "Method")]
     pub(crate) loss: Option<Loss>,
     #[command(flatten)]
@@ -97,7 +109,8 @@ pub(crate) struct TieArgs {
     /// compare: always forbids the answer that there are no ties [default: free]
     #[arg(long, value_name = "REGION", value_parser = choice::tie_region())]
     pub(crate) tie_region: Option<TieRegion>,
-    /// compare: outcomes makes the non-ties weigh twice the ties [default: none]
+    /// Items: groups makes all groups weigh the same; compare: outcomes makes the non-ties weigh twice the ties
+    /// [default: none]
     #[arg(long, value_name = "BALANCE", value_parser = choice::balance())]
     pub(crate) balance: Option<Balance>,
     /// compare and rank2: multiplies the weights of ties [default: 1]

@@ -14,9 +14,11 @@ use super::data::{DataArgs, FormatArg};
 Example:
   rankwise predict model.safetensors --pairs new.csv -o predictions.csv
   rankwise predict model.safetensors items.csv --format csv
+  rankwise predict model.safetensors test.letor --format trec --top 10 -o run.trec
 
 Pairs give left,right,margin,outcome; margin = score(right) − score(left), and a pair whose
-|margin| is at most the model's threshold is a tie. Items give a score a line.")]
+|margin| is at most the model's threshold is a tie. Items give a score a line. Ranks are those
+within a group: 1 is the best, and in csv equal scores share the smallest rank.")]
 pub(crate) struct PredictArgs {
     /// A model file
     #[arg(value_name = "MODEL")]
@@ -28,9 +30,13 @@ pub(crate) struct PredictArgs {
     /// Where to write [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// scores: a score a line; csv: id, score and rank (1 is best). Pairs are always csv [default: scores]
+    /// scores: a score a line; csv: id, qid, score and rank (1 is best); trec: a run, `qid Q0 id rank score rankwise`. Pairs
+    /// are always csv [default: scores]
     #[arg(long, value_name = "FORMAT", value_parser = choice::predict_format())]
     pub(crate) format: Option<PredictFormat>,
+    /// Items in csv and trec: only the K best of each group, the best first
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) top: Option<u64>,
     #[command(flatten)]
     pub(crate) source: DataArgs,
     /// Format of standard input, or of a file whose name does not tell

@@ -2,9 +2,9 @@
 
 use rankwise::data::Scale;
 use rankwise::kernel::KernelFunction;
-use rankwise::model::{Balance, Method, Model, ThresholdRule, TieRegion, TieShare, Training};
+use rankwise::model::{Balance, LearntFrom, Method, Model, ThresholdRule, TieRegion, TieShare, Training};
 use rankwise::{Loss, Stop};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::text::{Facts, count, number, percent, rounded};
 
@@ -12,6 +12,7 @@ use crate::text::{Facts, count, number, percent, rounded};
 #[derive(Debug, Serialize)]
 pub(super) struct Description<'a> {
     method: Method,
+    learnt_from: LearntFrom,
     loss: Loss,
     kernel: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -20,14 +21,11 @@ pub(super) struct Description<'a> {
     degree: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     coef0: Option<f64>,
-    #[serde(rename = "C")]
+    #[serde(rename = "C", serialize_with = "or_inf")]
     c: f64,
     tol: f64,
     seed: u64,
     scale: Scale,
-    threshold_rule: ThresholdRule,
-    tie_region: TieRegion,
-    tie_weight: f64,
     balance: Balance,
     items: usize,
     features: usize,
@@ -41,6 +39,25 @@ pub(super) struct Description<'a> {
     iterations: u64,
     stop: Stop,
     support: Option<usize>,
+    #[serde(flatten)]
+    separation: Option<Separation>,
+    #[serde(flatten)]
+    comparer: Option<Comparer>,
+}
+
+/// What a hard margin says.
+#[derive(Debug, Serialize)]
+struct Separation {
+    separable: bool,
+    margin: f64,
+}
+
+/// What only models learnt from pairs have.
+#[derive(Debug, Serialize)]
+struct Comparer {
+    threshold_rule: ThresholdRule,
+    tie_region: TieRegion,
+    tie_weight: f64,
     support_pairs: usize,
     threshold: f64,
     beta: Option<f64>,
@@ -48,6 +65,11 @@ pub(super) struct Description<'a> {
     collapsed: bool,
     tie_parameter: Option<f64>,
     tie_share: TieShare,
+}
+
+/// C in JSON, which knows no infinite numbers.
+pub(super) fn or_inf<S: Serializer>(c: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    if *c == f64::INFINITY { serializer.serialize_str("inf") } else { serializer.serialize_f64(*c) }
 }
 
 impl<'a> Description<'a> {
@@ -62,6 +84,7 @@ impl<'a> Description<'a> {
         };
         Description {
             method: training.method,
+            learnt_from: training.learnt_from,
             loss: training.loss,
             kernel: training.kernel.name(),
             gamma,
@@ -71,14 +94,11 @@ impl<'a> Description<'a> {
             tol: training.tol,
             seed: training.seed,
             scale: training.scale,
-            threshold_rule: training.threshold_rule,
-            tie_region: training.tie_region,
-            tie_weight: training.tie_weight,
             balance: training.balance,
             items: training.items,
             features: training.features,
             groups: training.groups,
-            groups_dropped: 0,
+            groups_dropped: training.groups_dropped,
             pairs: training.pairs,
             ties: training.ties,
             objective: training.objective,
@@ -87,6 +107,19 @@ impl<'a> Description<'a> {
             iterations: training.iterations,
             stop: training.stop,
             support: training.support,
+            separation: training.margin.map(|margin| Separation { separable: true, margin }),
+            comparer: (training.learnt_from == LearntFrom::Pairs).then(|| Comparer::new(model)),
+        }
+    }
+}
+
+impl Comparer {
+    fn new(model: &Model) -> Self {
+        let training = &model.training;
+        Comparer {
+            threshold_rule: training.threshold_rule,
+            tie_region: training.tie_region,
+            tie_weight: training.tie_weight,
             support_pairs: training.support_pairs,
             threshold: model.threshold,
             beta: model.beta,
@@ -102,9 +135,11 @@ impl<'a> Description<'a> {
 pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
     let training = &model.training;
     facts.add("method", training.method.name());
-    facts.add("loss", training.loss.name());
+    if training.c.is_finite() {
+        facts.add("loss", training.loss.name());
+    }
     facts.add("kernel", kernel_text(&training.kernel));
-    facts.add("C", number(training.c));
+    facts.add("C", c_text(training.c));
     let options = options_text(training);
     if !options.is_empty() {
         facts.add("options", options);
@@ -113,6 +148,16 @@ pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
     facts.add("objective", rounded(training.objective));
     facts.add("gap", format!("{} ({})", rounded(training.gap), training.certificate));
     facts.add("stop", stop_text(training));
+    if let Some(margin) = training.margin {
+        facts.add("margin", format!("{}: the least lead of a better item, for weights of norm 1", rounded(margin)));
+    }
+    if training.learnt_from == LearntFrom::Pairs {
+        add_comparer_facts(facts, model);
+    }
+}
+
+fn add_comparer_facts(facts: &mut Facts, model: &Model) {
+    let training = &model.training;
     facts.add(
         "support",
         match training.support {
@@ -129,6 +174,11 @@ pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
     }
     let TieShare { observed, predicted } = training.tie_share;
     facts.add("ties", format!("{} observed, {} predicted", percent(observed), percent(predicted)));
+}
+
+/// C for people to read.
+pub(super) fn c_text(c: f64) -> String {
+    if c == f64::INFINITY { "inf (hard margin)".into() } else { number(c) }
 }
 
 fn kernel_text(kernel: &KernelFunction) -> String {
@@ -151,8 +201,10 @@ fn options_text(training: &Training) -> String {
     if training.tie_weight != 1.0 {
         options.push(format!("--tie-weight {}", number(training.tie_weight)));
     }
-    if training.balance == Balance::Outcomes {
-        options.push("--balance outcomes".into());
+    match training.balance {
+        Balance::None => {}
+        Balance::Outcomes => options.push("--balance outcomes".into()),
+        Balance::Groups => options.push("--balance groups".into()),
     }
     match training.scale {
         Scale::None => {}
@@ -163,6 +215,15 @@ fn options_text(training: &Training) -> String {
 }
 
 fn data_text(training: &Training) -> String {
+    if training.learnt_from == LearntFrom::Items {
+        return items_text(
+            training.items,
+            training.features,
+            training.groups.unwrap_or(1),
+            training.groups_dropped,
+            training.pairs,
+        );
+    }
     let mut text = format!(
         "{} ({}), {}, {}",
         count(training.pairs, "pair"),
@@ -172,6 +233,21 @@ fn data_text(training: &Training) -> String {
     );
     if let Some(groups) = training.groups {
         text += &format!(", {}", count(groups, "group"));
+    }
+    text
+}
+
+/// What a machine on items has learnt from.
+pub(super) fn items_text(items: usize, features: usize, groups: usize, dropped: usize, pairs: usize) -> String {
+    let mut text = format!(
+        "{}, {}, {}, {}",
+        count(items, "item"),
+        count(features, "feature"),
+        count(groups, "group"),
+        count(pairs, "pair")
+    );
+    if dropped > 0 {
+        text += &format!("; {} without a pair left out", count(dropped, "group"));
     }
     text
 }

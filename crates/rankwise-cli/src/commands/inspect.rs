@@ -1,8 +1,8 @@
 //! `inspect`: what is in a model file.
 
 use rankwise::data::Features;
-use rankwise::io;
-use rankwise::model::{Method, Model, ScoreFunction, Scorer};
+use rankwise::model::{Balance, LearntFrom, Method, Model, ScoreFunction, Scorer};
+use rankwise::{Loss, io};
 use serde::Serialize;
 
 use super::describe::{self, Description};
@@ -33,7 +33,8 @@ struct Inspection<'a> {
     feature_names: Option<&'a [String]>,
     features_are_items: bool,
     is_scaled: bool,
-    conventions: Conventions,
+    /// None for a hard margin.
+    conventions: Option<Conventions>,
     #[serde(skip_serializing_if = "Option::is_none")]
     weights: Option<Vec<Weight>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,32 +63,60 @@ struct Coefficient {
 struct Conventions {
     /// ½λ‖w‖² + Σ loss
     lambda_of_sum: f64,
-    /// ½λ‖w‖² + mean loss
+    /// ½λ‖w‖² + mean loss; with balanced groups the mean over groups of the means over their pairs
     lambda_of_mean: f64,
-    /// ½‖w‖² + C·mean loss
+    /// ½‖w‖² + C·mean loss; none with balanced groups
     #[serde(rename = "dlib_C")]
-    dlib_c: f64,
+    dlib_c: Option<f64>,
+    /// ½‖w‖² + c/groups·Σ hinge, groups without a pair counted, too; items without balance
+    #[serde(skip_serializing_if = "Option::is_none")]
+    svm_rank_c: Option<f64>,
+    /// ½‖w‖² + C·Σ squared hinge; items without balance
+    #[serde(rename = "liblinear_C", skip_serializing_if = "Option::is_none")]
+    liblinear_c: Option<f64>,
 }
 
 impl Conventions {
-    fn of(model: &Model) -> Self {
+    fn of(model: &Model) -> Option<Self> {
         let training = &model.training;
+        if !training.c.is_finite() {
+            return None;
+        }
         let n_pairs = match training.method {
             Method::Rank => training.pairs - training.ties.min(training.pairs),
             Method::Rank2 => 2 * training.pairs,
             _ => training.pairs,
         };
-        let times_pairs = training.c * n_pairs as f64;
-        Conventions { lambda_of_sum: 1.0 / training.c, lambda_of_mean: 1.0 / times_pairs, dlib_c: times_pairs }
+        let (c, is_balanced) = (training.c, training.balance == Balance::Groups);
+        let groups = training.groups.unwrap_or(1);
+        let times_mean = c * if is_balanced { groups } else { n_pairs } as f64;
+        let is_plain_ranking = training.learnt_from == LearntFrom::Items && !is_balanced;
+        let is_squared = training.loss == Loss::SquaredHinge;
+        Some(Conventions {
+            lambda_of_sum: 1.0 / c,
+            lambda_of_mean: 1.0 / times_mean,
+            dlib_c: (!is_balanced).then_some(times_mean),
+            svm_rank_c: is_plain_ranking.then(|| c * (groups + training.groups_dropped) as f64),
+            liblinear_c: (is_plain_ranking && is_squared).then_some(c),
+        })
     }
 
     fn text(&self) -> String {
-        format!(
-            "λ {} for ½λ‖w‖² + Σ loss; λ {} for ½λ‖w‖² + mean loss; C {} in dlib, whose C multiplies the mean",
+        let mut text = format!(
+            "λ {} for ½λ‖w‖² + Σ loss; λ {} for ½λ‖w‖² + mean loss",
             rounded(self.lambda_of_sum),
-            rounded(self.lambda_of_mean),
-            rounded(self.dlib_c)
-        )
+            rounded(self.lambda_of_mean)
+        );
+        if let Some(c) = self.dlib_c {
+            text += &format!("; C {} in dlib, whose C multiplies the mean", rounded(c));
+        }
+        if let Some(c) = self.svm_rank_c {
+            text += &format!("; -c {} in svm_rank, whose loss is the hinge", rounded(c));
+        }
+        if let Some(c) = self.liblinear_c {
+            text += &format!("; -s 8 -c {} in LIBLINEAR", rounded(c));
+        }
+        text
     }
 }
 
@@ -120,7 +149,9 @@ impl<'a> Inspection<'a> {
         if model.training.method == Method::Compare {
             facts.add("machine's own", format!("threshold {}", rounded_or_dash(self.machine_threshold)));
         }
-        facts.add("C elsewhere", self.conventions.text());
+        if let Some(conventions) = &self.conventions {
+            facts.add("C elsewhere", conventions.text());
+        }
         if let Some(tuning) = &model.training.tuning {
             facts.add("tuning", tuning::line(tuning));
         }

@@ -6,9 +6,11 @@ mod describe;
 mod evaluate;
 mod inspect;
 mod predict;
+mod ranked_items;
 mod report;
 mod simulate;
 mod train;
+mod train_items;
 mod tune;
 mod tuning;
 

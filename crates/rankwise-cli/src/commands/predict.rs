@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
-use rankwise::data::{Items, Precision};
+use rankwise::data::Precision;
 use rankwise::io;
 use rankwise::model::Model;
 use serde_json::{Value, json};
 
+use super::ranked_items::RankedItems;
 use super::{check_apart, check_writable, table, tables, target};
-use crate::args::{PredictArgs, PredictFormat};
+use crate::args::PredictArgs;
 use crate::exit::Run;
 use crate::output::{self, Output};
 use crate::plan::{self, PredictPlan};
@@ -17,7 +18,7 @@ use crate::text::{count, csv_field, number};
 /// Predictions in both of their forms; each is made only when it is needed.
 struct Predictions<'a> {
     facts: Value,
-    as_text: Box<dyn Fn() -> String + 'a>,
+    as_text: Box<dyn Fn() -> Run<String> + 'a>,
     as_json: Box<dyn Fn() -> Value + 'a>,
 }
 
@@ -33,18 +34,16 @@ pub(super) fn run(args: &PredictArgs, output: &Output) -> Run<()> {
     let model = io::read_model(&args.model)?;
     let tell = |mut predictions: Predictions<'_>| match target {
         Some(path) => {
-            output::write_file(path, (predictions.as_text)().as_bytes())?;
+            output::write_file(path, (predictions.as_text)()?.as_bytes())?;
             output.note(|| format!("wrote {}", path.display()));
             predictions.facts["output"] = json!(path.display().to_string());
             if output.is_json() { output.result(|| predictions.facts, String::new) } else { Ok(()) }
         }
-        None => output.result(
-            || {
-                predictions.facts["predictions"] = (predictions.as_json)();
-                predictions.facts
-            },
-            || (predictions.as_text)(),
-        ),
+        None if output.is_json() => {
+            predictions.facts["predictions"] = (predictions.as_json)();
+            output.result(|| predictions.facts, String::new)
+        }
+        None => output.raw((predictions.as_text)()?.as_bytes()),
     };
     match plan {
         PredictPlan::Pairs(files) => {
@@ -53,11 +52,16 @@ pub(super) fn run(args: &PredictArgs, output: &Output) -> Run<()> {
             let margins = model.margins(&table.set)?;
             tell(of_pairs(&model, &table, &margins))
         }
-        PredictPlan::Items { source, columns, format } => {
-            let items = io::read_items(&source, &columns, Precision::F64)?.items;
-            output.note(|| format!("read {}", count(items.n_items(), "item")));
-            let scores = model.scorer.scores(&items)?;
-            tell(of_items(&items, &scores, format))
+        PredictPlan::Items { source, columns, format, top } => {
+            let table = io::read_items(&source, &columns, Precision::F64)?;
+            output.note(|| format!("read {}", count(table.items.n_items(), "item")));
+            let scores = model.scorer.scores(&table.items)?;
+            let ranked = RankedItems::new(&table, &scores, top);
+            tell(Predictions {
+                facts: json!({ "items": scores.len(), "output": null }),
+                as_text: Box::new(|| ranked.text(format)),
+                as_json: Box::new(|| ranked.json()),
+            })
         }
     }
 }
@@ -78,7 +82,7 @@ fn of_pairs<'a>(model: &'a Model, table: &'a io::PairTable, margins: &'a [f64]) 
                 // Writing to a string cannot fail.
                 let _ = writeln!(text, "{left},{right},{},{outcome}", number(margin));
             }
-            text
+            Ok(text)
         }),
         as_json: Box::new(move || {
             rows()
@@ -87,53 +91,5 @@ fn of_pairs<'a>(model: &'a Model, table: &'a io::PairTable, margins: &'a [f64]) 
                 })
                 .collect()
         }),
-    }
-}
-
-fn of_items<'a>(items: &'a Items, scores: &'a [f64], format: PredictFormat) -> Predictions<'a> {
-    let rows = move || {
-        let names = (0..).map(|item| items.name(item));
-        names.zip(scores).zip(ranks(scores)).map(|((name, &score), rank)| (name, score, rank))
-    };
-    Predictions {
-        facts: json!({ "items": scores.len(), "output": null }),
-        as_text: Box::new(move || match format {
-            PredictFormat::Scores => scores.iter().map(|&score| number(score) + "\n").collect(),
-            PredictFormat::Csv => {
-                let row = |(name, score, rank): (String, f64, usize)| {
-                    format!("{},{},{rank}\n", csv_field(&name), number(score))
-                };
-                std::iter::once("id,score,rank\n".to_string()).chain(rows().map(row)).collect()
-            }
-        }),
-        as_json: Box::new(move || {
-            rows().map(|(id, score, rank)| json!({ "id": id, "score": score, "rank": rank })).collect()
-        }),
-    }
-}
-
-/// 1 is the best; equal scores share the smallest rank.
-fn ranks(scores: &[f64]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..scores.len()).collect();
-    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-    let mut ranks = vec![0; scores.len()];
-    let mut rank = 0;
-    for (position, &item) in order.iter().enumerate() {
-        if position == 0 || scores[item] != scores[order[position - 1]] {
-            rank = position + 1;
-        }
-        ranks[item] = rank;
-    }
-    ranks
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ranks;
-
-    #[test]
-    fn equal_scores_share_the_smallest_rank() {
-        assert_eq!(ranks(&[1.0, 3.0, 3.0, -2.0, 0.0, -0.0]), [3, 1, 1, 6, 4, 4]);
-        assert_eq!(ranks(&[]), [0usize; 0]);
     }
 }

@@ -1,17 +1,17 @@
-//! `train`: pairs in, a model file out.
+//! `train`: pairs (or items, see [`super::train_items`]) in, a model file out.
 
 use std::path::Path;
 use std::time::Instant;
 
 use rankwise::data::{Comparisons, Outcome};
-use rankwise::estimator::Fit;
-use rankwise::io;
+use rankwise::estimator::{Fit, PairEstimator};
+use rankwise::io::{self, PairFiles};
 use rankwise::metrics::Judged;
 use rankwise::model::Model;
 use serde::Serialize;
 
 use super::describe::{self, Description};
-use super::{check_apart, check_writable, save_model, tables};
+use super::{check_apart, check_writable, save_model, table, tables, train_items};
 use crate::args::{Common, TrainArgs};
 use crate::exit::{Failure, Run};
 use crate::interrupt::{self, Shield};
@@ -23,32 +23,41 @@ use crate::text::{Facts, count, percent};
 /// Trains; the model is written before anything is said about it.
 pub(super) fn run(args: &TrainArgs, common: &Common, output: &Output) -> Run<()> {
     let plan = plan::train(args, common)?;
-    if plan.output == Path::new("-") {
+    let target = args.learn.output.as_path();
+    if target == Path::new("-") {
         return Err(Failure::Usage("a model cannot be written to standard output; name a file with -o".into()));
     }
-    check_apart(&plan.output, tables(&args.learn.source))?;
-    check_writable(&plan.output)?;
+    let items = args.learn.data.as_deref().map(table);
+    check_apart(target, tables(&args.learn.source).chain(items).chain(args.init.as_deref()))?;
+    check_writable(target)?;
+    match plan {
+        TrainPlan::Pairs { files, estimator } => on_pairs(&files, &estimator, target, output),
+        TrainPlan::Items(plan) => train_items::run(&plan, target, output),
+    }
+}
 
+fn on_pairs(files: &PairFiles, estimator: &PairEstimator, target: &Path, output: &Output) -> Run<()> {
     output.note(|| "reading the pairs".into());
     let started = Instant::now();
-    let data = io::read_pairs(&plan.files)?.into_comparisons()?;
+    let data = io::read_pairs(files)?.into_comparisons()?;
     let load_seconds = started.elapsed().as_secs_f64();
     output.note(|| {
         format!("read {} ({}) in {load_seconds:.2} s", count(data.n_pairs(), "pair"), count(data.n_ties(), "tie"))
     });
 
-    let fit = fit(&plan, &data, output)?;
-    save_model(&plan.output, &fit.model)?;
+    let fit = fit(output, |bar| estimator.fit_watched(&data, bar))??;
+    save_model(target, &fit.model)?;
     fit.model.training.warnings.iter().for_each(|warning| output.warning(warning));
 
+    let seconds = Seconds { load: load_seconds, train: fit.seconds };
     let errors = if output.shows_summary() { Errors::on(&fit.model, &data)? } else { Errors::default() };
     output.summary(
         || TrainJson {
-            model: plan.output.display().to_string(),
+            model: target.display().to_string(),
             description: Description::new(&fit.model),
             error: errors.model,
             majority_error: errors.majority,
-            seconds: Seconds { load: load_seconds, train: fit.seconds },
+            seconds,
             peak_memory_bytes: peak_memory(),
             threads: fit.threads,
             warnings: &fit.model.training.warnings,
@@ -57,25 +66,28 @@ pub(super) fn run(args: &TrainArgs, common: &Common, output: &Output) -> Run<()>
             let mut facts = Facts::default();
             describe::add_facts(&mut facts, &fit.model);
             facts.add("error", errors.text());
-            let threads = count(fit.threads, "thread");
-            facts.add("time", format!("{load_seconds:.2} s reading, {:.2} s training, {threads}", fit.seconds));
-            facts.add("model", plan.output.display().to_string());
+            facts.add("time", seconds.text(fit.threads));
+            facts.add("model", target.display().to_string());
             facts.to_string()
         },
     )
 }
 
-fn fit(plan: &TrainPlan, data: &Comparisons, output: &Output) -> Run<Fit> {
+/// Fits behind a shield, with a bar. Ctrl-C is an error of its own; what the library says comes back as it is.
+pub(super) fn fit(
+    output: &Output,
+    fit: impl FnOnce(&TrainingBar) -> rankwise::Result<Fit>,
+) -> Run<rankwise::Result<Fit>> {
     let shield = Shield::up();
     output.note(|| "training".into());
     let fit = {
         let bar = TrainingBar::new(output.shows_progress());
-        plan.estimator.fit_watched(data, &bar)
+        fit(&bar)
     };
     drop(shield);
     // Whatever a stopped solver left behind is not what was asked for.
     interrupt::check()?;
-    Ok(fit?)
+    Ok(fit)
 }
 
 /// Errors on the training pairs.
@@ -123,10 +135,16 @@ struct TrainJson<'a> {
     warnings: &'a [String],
 }
 
-#[derive(Debug, Serialize)]
-struct Seconds {
-    load: f64,
-    train: f64,
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct Seconds {
+    pub(super) load: f64,
+    pub(super) train: f64,
+}
+
+impl Seconds {
+    pub(super) fn text(self, threads: usize) -> String {
+        format!("{:.2} s reading, {:.2} s training, {}", self.load, self.train, count(threads, "thread"))
+    }
 }
 
 /// The most memory the program has had, where the system tells.

@@ -6,7 +6,7 @@ use rankwise::data::Precision;
 use rankwise::io::{Columns, PairFiles, Queries, Source};
 use rankwise::metrics::{Bootstrap, ItemMetric};
 
-use super::{columns, pair_files, refuse};
+use super::{item_source, pair_files, refuse};
 use crate::args::{Common, EvaluateArgs, MetricName};
 use crate::exit::{Failure, Run};
 
@@ -102,12 +102,9 @@ fn on_pairs(model: PathBuf, args: &EvaluateArgs, common: &Common) -> Run<Evaluat
 
 fn on_items(model: PathBuf, data: &str, args: &EvaluateArgs, common: &Common) -> Run<EvaluatePlan> {
     refuse(&[("--roc", args.roc.is_some())], "items", "give compared pairs with --pairs FILE")?;
-    Ok(EvaluatePlan::Items {
-        model,
-        ranked: ranked(args, common)?,
-        source: Source::parse(data, args.format.format)?,
-        columns: columns(&args.source.columns),
-    })
+    let ranked = ranked(args, common)?;
+    let (source, columns) = item_source(data, args.format.format, &args.source.columns)?;
+    Ok(EvaluatePlan::Items { model, source, columns, ranked })
 }
 
 fn on_run(args: &EvaluateArgs, common: &Common) -> Run<EvaluatePlan> {

@@ -4,10 +4,15 @@ use std::collections::HashMap;
 
 mod products;
 
+use rayon::prelude::*;
+
 use super::random::mix;
 use super::ranges::ColumnRanges;
 use crate::error::{Error, Result};
 use crate::math::Real;
+
+/// Rows that are worth a thread.
+const ROWS_AT_A_TIME: usize = 1 << 10;
 
 /// How dense features are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -267,9 +272,10 @@ impl Features {
         sum
     }
 
-    /// Every row times `weights`.
+    /// Every row times `weights`, each summed in column order: equal rows give equal sums, dense or sparse.
     pub fn times(&self, weights: &[f64]) -> Vec<f64> {
-        (0..self.n_rows).map(|row| self.dot_row(row, weights)).collect()
+        let rows = (0..self.n_rows).into_par_iter().with_min_len(ROWS_AT_A_TIME);
+        rows.map(|row| self.dot_row(row, weights)).collect()
     }
 
     /// Σ coefficient·row, summed in the order of `terms`.

@@ -54,14 +54,20 @@ impl ColumnRanges {
     /// information and do not count. Ranges of numbers that were rounded to f32 cannot tell a constant column from one
     /// that nearly is; the answer is then yes only if it would be so in any case.
     pub(crate) fn fit_f32(&self, are_exact: bool) -> bool {
+        self.have_f32_magnitudes()
+            && self.low.iter().zip(&self.high).all(|(&low, &high)| {
+                let magnitude = low.abs().max(high.abs());
+                let spread = high - low;
+                let is_constant = if are_exact { spread == 0.0 } else { magnitude == 0.0 };
+                is_constant || magnitude <= spread * if are_exact { MAX_RATIO } else { SURE_RATIO }
+            })
+    }
+
+    /// Whether all columns but those of zeros have a magnitude that f32 can hold.
+    pub(crate) fn have_f32_magnitudes(&self) -> bool {
         self.low.iter().zip(&self.high).all(|(&low, &high)| {
             let magnitude = low.abs().max(high.abs());
-            let spread = high - low;
-            let is_spread = match are_exact {
-                true => spread == 0.0 || magnitude <= MAX_RATIO * spread,
-                false => magnitude <= SURE_RATIO * spread,
-            };
-            magnitude == 0.0 || (has_f32_magnitude(magnitude) && is_spread)
+            magnitude == 0.0 || has_f32_magnitude(magnitude)
         })
     }
 }

@@ -209,20 +209,18 @@ impl<T: Stored> RowStore<T> {
         if !ranges.fit_f32(are_exact) {
             return false;
         }
-        let magnitude = |at: usize| self.values[at].to_f64().abs();
+        let entries = || columns.iter().zip(self.values.iter().map(|value| value.to_f64().abs()));
         let mut tiny = HashSet::new();
-        for at in 0..self.values.len() {
-            if magnitude(at) >= 1.0 && !has_f32_magnitude(magnitude(at)) {
+        for (column, magnitude) in entries().filter(|(_, magnitude)| !has_f32_magnitude(*magnitude)) {
+            if magnitude >= 1.0 {
                 return false;
             }
-            if magnitude(at) < 1.0 && !has_f32_magnitude(magnitude(at)) {
-                tiny.insert(columns[at]);
-            }
+            tiny.insert(column);
         }
         if !tiny.is_empty() {
-            let ordinary = (0..self.values.len()).filter(|&at| has_f32_magnitude(magnitude(at)));
-            ordinary.for_each(|at| {
-                tiny.remove(&columns[at]);
+            // Tiny numbers do no harm beside others.
+            entries().filter(|(_, magnitude)| has_f32_magnitude(*magnitude)).for_each(|(column, _)| {
+                tiny.remove(column);
             });
         }
         tiny.is_empty()

@@ -108,7 +108,9 @@ impl RankSvm {
             if let Some(start) = start {
                 path.start_from(start, &data.items)?;
             }
-            let model = path.fit(self.c, self.effort.limits(started, watch), self.warnings(data))?;
+            let mut warnings = self.warnings(data);
+            warnings.extend(path.why_dropped());
+            let model = path.fit(self.c, self.effort.limits(started, watch), warnings)?;
             Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
         })
     }
@@ -134,14 +136,24 @@ pub(crate) struct RankPath<'a> {
 
 impl<'a> RankPath<'a> {
     /// Makes ready; the data must have a pair.
-    pub(crate) fn new(svm: &RankSvm, data: &'a Ranking, scaler: Option<&'a Scaler>) -> Result<Self> {
+    fn new(svm: &RankSvm, data: &'a Ranking, scaler: Option<&'a Scaler>) -> Result<Self> {
+        Self::of_groups(svm, data, scaler, |_| true)
+    }
+
+    /// The same for those groups that `keeps` says yes to.
+    pub(super) fn of_groups(
+        svm: &RankSvm,
+        data: &'a Ranking,
+        scaler: Option<&'a Scaler>,
+        keeps: impl Fn(usize) -> bool,
+    ) -> Result<Self> {
         let shape = match svm.loss {
             Loss::Logistic if svm.c.is_finite() => Shape::Logistic,
             Loss::Hinge if svm.c.is_finite() => Shape::Hinge(1.0),
             _ => Shape::SquaredHinge, // a hard margin knows no loss
         };
         let divisors = scaler.map(|scaler| scaler.divisor.as_slice());
-        let sums = RankSums::new(data, divisors, shape, svm.c, svm.balance == Balance::Groups);
+        let sums = RankSums::new(data, keeps, divisors, shape, svm.c, svm.balance == Balance::Groups);
         let counts = sums.counts();
         if counts.n_pairs == 0 {
             let problem = match (data.n_items(), counts.n_dropped) {
@@ -178,6 +190,32 @@ impl<'a> RankPath<'a> {
         Ok(())
     }
 
+    /// The next fit starts from these weights of the scaled features.
+    pub(super) fn start_at(&mut self, weights: Option<Vec<f64>>) {
+        self.last = weights;
+    }
+
+    /// About the C at which losses weigh as much as the norm: 1 over the weight of all pairs and the mean square of the
+    /// difference of two items of a group.
+    pub(super) fn unit_of_c(&self) -> f64 {
+        let difference = self.sums.usual_difference();
+        1.0 / (self.sums.mass() * if difference > 0.0 { difference * difference } else { 1.0 })
+    }
+
+    fn n_pairs(&self) -> usize {
+        usize::try_from(self.sums.counts().n_pairs).unwrap_or(usize::MAX)
+    }
+
+    /// What to say of groups that teach nothing.
+    fn why_dropped(&self) -> Option<String> {
+        let RankCounts { n_groups, n_dropped, .. } = self.sums.counts();
+        let n_all = n_groups + n_dropped;
+        let (noun, verb) = if n_dropped == 1 { ("group", "has") } else { ("groups", "have") };
+        (n_dropped > 0).then(|| {
+            format!("{n_dropped} {noun} of {n_all} {verb} no two items with different labels: nothing is learnt there")
+        })
+    }
+
     /// Fits with this C.
     pub(crate) fn fit(&mut self, c: f64, limits: Limits<'_>, mut warnings: Vec<String>) -> Result<Model> {
         let solution = self.solve(c, limits)?;
@@ -192,7 +230,7 @@ impl<'a> RankPath<'a> {
             scaler: self.scaler.cloned(),
             function: ScoreFunction::Linear { weights: solution.weights },
         };
-        let RankCounts { n_items, n_groups, n_dropped, n_pairs } = self.sums.counts();
+        let RankCounts { n_items, n_groups, n_dropped, .. } = self.sums.counts();
         let is_hard = c == f64::INFINITY;
         let training = Training {
             method: Method::Rank,
@@ -211,7 +249,7 @@ impl<'a> RankPath<'a> {
             features: items.features.n_cols(),
             groups: Some(n_groups),
             groups_dropped: n_dropped,
-            pairs: usize::try_from(n_pairs).unwrap_or(usize::MAX),
+            pairs: self.n_pairs(),
             ties: 0,
             objective: solution.objective,
             gap: solution.gap,
@@ -233,7 +271,7 @@ impl<'a> RankPath<'a> {
         Ok(Model { scorer, threshold: 0.0, beta: None, no_tie_region: false, training })
     }
 
-    fn solve(&mut self, c: f64, limits: Limits<'_>) -> Result<Solution> {
+    pub(super) fn solve(&mut self, c: f64, limits: Limits<'_>) -> Result<Solution> {
         let start = self.last.take();
         let solution = if c == f64::INFINITY { self.separate(start, limits)? } else { self.minimise(c, start, limits) };
         if !(solution.objective.is_finite() && solution.weights.iter().all(|w| w.is_finite())) {
@@ -269,6 +307,10 @@ impl<'a> RankPath<'a> {
                 Ok(Solution { weights, objective, gap, steps, stop: stop.unwrap_or(Stop::Converged) })
             }
             Separation::None { largest_lead } => Err(Error::NotRankable {
+                items: self.sums.counts().n_items,
+                groups: self.sums.counts().n_groups,
+                groups_dropped: self.sums.counts().n_dropped,
+                pairs: self.n_pairs(),
                 problem: format!(
                     "not linearly rankable: no weights of norm 1 give every better item a lead above {largest_lead:.1e} \
                      over the worse ones of its group, where items usually differ by {difference:.1e}"
@@ -288,12 +330,13 @@ impl<'a> RankPath<'a> {
 }
 
 /// Where a fit ended.
-struct Solution {
-    weights: Vec<f64>,
+pub(super) struct Solution {
+    /// Of the scaled features.
+    pub(super) weights: Vec<f64>,
     objective: f64,
     gap: f64,
     steps: u64,
-    stop: Stop,
+    pub(super) stop: Stop,
 }
 
 fn why_not_converged(solution: &Solution, tol: f64) -> Option<String> {

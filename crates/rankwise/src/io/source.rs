@@ -50,6 +50,11 @@ impl Format {
         })
     }
 
+    /// Whether files have a header and columns; pairs are always such tables.
+    pub fn is_table(self) -> bool {
+        self.delimiter().is_some()
+    }
+
     /// The byte between two columns of a table.
     pub(super) fn delimiter(self) -> Option<u8> {
         match self {

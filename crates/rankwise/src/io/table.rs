@@ -68,7 +68,8 @@ impl Header {
             && let Some(other) = [';', '\t', ','].into_iter().find(|&separator| only.contains(separator))
         {
             // A name that tells the format has the last word, so that no option would help.
-            let is_named = matches!(source, Source::File { path, .. } if Format::of_path(path).is_ok());
+            let is_named =
+                matches!(source, Source::File { path, .. } if Format::of_path(path).is_ok_and(Format::is_table));
             let (expected, remedy) = match (source.format(), other, is_named) {
                 (Format::Csv, '\t', true) => ("commas", "for tabs rename the file from .csv to .tsv"),
                 (Format::Csv, '\t', false) => ("commas", "for tabs read it with --input-format tsv"),

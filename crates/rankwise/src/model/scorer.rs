@@ -63,7 +63,8 @@ pub struct Scorer {
 }
 
 impl Scorer {
-    /// One score per item. With feature names on both sides the columns are matched by name, else by position.
+    /// One score per item. With feature names on both sides the columns are matched by name, else by position; with names
+    /// on neither side, columns that the data lack at the end are 0.
     pub fn scores(&self, items: &Items) -> Result<Vec<f64>> {
         let features = self.read(items)?;
         let scores = self.function.scores(&features)?;
@@ -107,14 +108,7 @@ impl Scorer {
             });
         }
         let (Some(wanted), Some(found)) = (&self.feature_names, &items.feature_names) else {
-            let n_cols = items.features.n_cols();
-            if n_cols == self.n_features {
-                return Ok(None);
-            }
-            return Err(Error::Mismatch {
-                problem: format!("the model has {} features, the data have {n_cols}", self.n_features),
-                remedy: "give the data the columns the model was trained on".into(),
-            });
+            return self.match_positions(items);
         };
         if wanted == found {
             return Ok(None);
@@ -140,5 +134,30 @@ impl Scorer {
         }
         let position: HashMap<&str, usize> = found.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
         Ok(Some(wanted.iter().map(|name| position.get(name.as_str()).copied()).collect()))
+    }
+
+    /// [`Scorer::match_columns`] where one side has no names. Files that number features end with the last one that is
+    /// not 0, so that without any names the data may be narrower.
+    fn match_positions(&self, items: &Items) -> Result<Option<Vec<Option<usize>>>> {
+        let (n_cols, n) = (items.features.n_cols(), self.n_features);
+        if n_cols == n {
+            return Ok(None);
+        }
+        let (problem, remedy) = match (&self.feature_names, &items.feature_names) {
+            (None, None) if n_cols < n => return Ok(Some((0..n).map(|at| (at < n_cols).then_some(at)).collect())),
+            (None, None) => (
+                format!("the model has {n} features, the data have {n_cols}"),
+                "give the data the features the model was trained on (is --index-base the same?), or train with them",
+            ),
+            (Some(_), _) => (
+                format!("the model has {n} features with names, the data have {n_cols} without"),
+                "give the data a header with those names, or exactly as many features in the same order",
+            ),
+            (None, Some(_)) => (
+                format!("the model has {n} features without names, the data have {n_cols} columns of features"),
+                "give the data the columns the model was trained on, in that order; leave out others with --drop",
+            ),
+        };
+        Err(Error::Mismatch { problem, remedy: remedy.into() })
     }
 }

@@ -1,9 +1,12 @@
 //! Files: what is read and written, and what a broken file is told.
 
 mod compressed;
+mod item_tables;
 mod model_file;
 mod output;
 mod properties;
+mod svmlight;
+mod svmlight_errors;
 mod tables;
 mod tables_errors;
 mod trec;

@@ -90,6 +90,7 @@ fn columns_can_be_renamed_and_left_out() {
         label: Some("result".into()),
         id: Some("name".into()),
         drop: vec!["comment".into(), "z".into()],
+        ..Columns::default()
     };
     let text = "left,right,result,w,judge,comment\na,b,tie,3,j,hello\n";
     let table = pairs_and_items(text, "name,x,z\na,1,text\nb,2,text\n", columns).unwrap();

@@ -173,7 +173,7 @@ fn names_that_no_column_has() {
             weight: name("weight"),
             group: name("group"),
             label: name("label"),
-            drop: vec![],
+            ..Columns::default()
         };
         let flag = format!("--{option}");
         says(items_with("id,x\na,1\n", columns.clone()), &["items.csv, line 1", "nosuch", &flag, "columns: id, x"]);

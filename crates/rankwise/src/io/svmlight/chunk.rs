@@ -218,7 +218,8 @@ impl<T: Stored> Chunk<T> {
     #[inline]
     fn add_row(&mut self) {
         let n_before = self.values.len();
-        self.values.extend(self.row.iter().map(|&value| T::from_f64(value)));
+        // −0 becomes 0, as which it would come back from compressed rows.
+        self.values.extend(self.row.iter().map(|&value| T::from_f64(value).plus(T::ZERO)));
         self.n_nonzero += self.values[n_before..].iter().filter(|value| **value != T::ZERO).count();
         if self.row_columns.is_empty() {
             self.ranges.add_row(&self.row);

@@ -1,0 +1,157 @@
+//! `train` on items: labels in groups in, a model file out, or the answer that no hard margin exists.
+
+use std::path::Path;
+use std::time::Instant;
+
+use rankwise::data::Ranking;
+use rankwise::metrics::{ItemMetric, Ranked};
+use rankwise::model::Method;
+use rankwise::{Error, Model, io};
+use serde::Serialize;
+
+use super::describe::{self, Description};
+use super::save_model;
+use super::train::{Seconds, fit, peak_memory};
+use crate::exit::Run;
+use crate::output::Output;
+use crate::plan::ItemPlan;
+use crate::text::{Facts, count, percent};
+
+/// Trains; the model is written before anything is said about it.
+pub(super) fn run(plan: &ItemPlan, target: &Path, output: &Output) -> Run<()> {
+    let init = plan.init.as_deref().map(io::read_model).transpose()?;
+    output.note(|| "reading the items".into());
+    let started = Instant::now();
+    let data = io::read_items(&plan.source, &plan.columns, plan.precision)?.into_ranking()?;
+    let load = started.elapsed().as_secs_f64();
+    output.note(|| {
+        let groups = count(data.groups.len(), "group");
+        format!("read {} in {groups} in {load:.2} s", count(data.n_items(), "item"))
+    });
+
+    let started = Instant::now();
+    let fit = match fit(output, |bar| plan.svm.fit_from(&data, init.as_ref(), bar))? {
+        Err(error @ Error::NotRankable { .. }) => {
+            let seconds = Seconds { load, train: started.elapsed().as_secs_f64() };
+            return tell_no_margin(plan, &error, data.items.features.n_cols(), seconds, output);
+        }
+        ended => ended?,
+    };
+    save_model(target, &fit.model)?;
+    let training = &fit.model.training;
+    training.warnings.iter().for_each(|warning| output.warning(warning));
+
+    // Scoring all items costs a pass over them.
+    let accuracy = if output.is_quiet() { None } else { pair_accuracy(&fit.model, &data)? };
+    let seconds = Seconds { load, train: fit.seconds };
+    output.summary(
+        || TrainJson {
+            model: target.display().to_string(),
+            description: Description::new(&fit.model),
+            pair_accuracy: accuracy,
+            seconds,
+            peak_memory_bytes: peak_memory(),
+            threads: fit.threads,
+            warnings: &training.warnings,
+        },
+        || {
+            let mut facts = Facts::default();
+            describe::add_facts(&mut facts, &fit.model);
+            if let Some(accuracy) = accuracy {
+                facts.add("accuracy", accuracy_text(accuracy));
+            }
+            facts.add("time", seconds.text(fit.threads));
+            facts.add("model", target.display().to_string());
+            facts.to_string()
+        },
+    )
+}
+
+/// The share of training pairs that the model puts in order.
+pub(super) fn pair_accuracy(model: &Model, data: &Ranking) -> Run<Option<f64>> {
+    let scores = model.scorer.scores(&data.items)?;
+    let mut ranked = Ranked::new(&data.labels, &scores, &data.groups)?;
+    if let Some(weights) = &data.weights {
+        ranked = ranked.with_weights(weights)?;
+    }
+    if let Some(weights) = &data.group_weights {
+        ranked = ranked.with_group_weights(weights)?;
+    }
+    Ok(ItemMetric::parse("pair_accuracy")?.of(&ranked)?.value)
+}
+
+/// What [`pair_accuracy`] is.
+pub(super) fn accuracy_text(accuracy: f64) -> String {
+    format!("{} of the training pairs in order; a random order would get 50 %", percent(accuracy))
+}
+
+/// The answer that no weights put every pair in order: there is no model to write.
+fn tell_no_margin(plan: &ItemPlan, error: &Error, features: usize, seconds: Seconds, output: &Output) -> Run<()> {
+    let &Error::NotRankable { ref problem, items, groups, groups_dropped, pairs, .. } = error else { return Ok(()) };
+    output.verdict(&format!("no model is written: {error}"));
+    let threads = rayon::current_num_threads();
+    output.summary(
+        || NoMarginJson {
+            model: None,
+            method: Method::Rank,
+            kernel: "linear",
+            c: plan.svm.c,
+            separable: false,
+            reason: problem,
+            items,
+            features,
+            groups,
+            groups_dropped,
+            pairs,
+            ties: 0,
+            seconds,
+            peak_memory_bytes: peak_memory(),
+            threads,
+            warnings: [],
+        },
+        || {
+            let mut facts = Facts::default();
+            facts.add("method", Method::Rank.name());
+            facts.add("kernel", "linear");
+            facts.add("C", describe::c_text(plan.svm.c));
+            facts.add("data", describe::items_text(items, features, groups, groups_dropped, pairs));
+            facts.add("separable", "no");
+            facts.add("time", seconds.text(threads));
+            facts.to_string()
+        },
+    )
+}
+
+#[derive(Debug, Serialize)]
+struct TrainJson<'a> {
+    model: String,
+    #[serde(flatten)]
+    description: Description<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pair_accuracy: Option<f64>,
+    seconds: Seconds,
+    peak_memory_bytes: Option<u64>,
+    threads: usize,
+    warnings: &'a [String],
+}
+
+#[derive(Debug, Serialize)]
+struct NoMarginJson<'a> {
+    model: Option<String>,
+    method: Method,
+    kernel: &'static str,
+    #[serde(rename = "C", serialize_with = "describe::or_inf")]
+    c: f64,
+    separable: bool,
+    reason: &'a str,
+    items: usize,
+    features: usize,
+    groups: usize,
+    groups_dropped: usize,
+    pairs: usize,
+    ties: usize,
+    seconds: Seconds,
+    peak_memory_bytes: Option<u64>,
+    threads: usize,
+    warnings: [String; 0],
+}
