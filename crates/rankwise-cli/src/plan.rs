@@ -1,6 +1,7 @@
 //! What is meant: typed options turned into parameters of the library. Options that do not apply are refused, never
 //! ignored; ranges are the library's business.
 
+mod evaluate;
 mod grid;
 mod train;
 mod tune;
@@ -16,11 +17,11 @@ use rankwise::kernel::Kernel;
 use rankwise::model::{Balance, Method, ThresholdRule};
 
 use crate::args::{
-    ColumnArgs, Common, DataArgs, EvaluateArgs, KernelArgs, KernelName, LearnArgs, PredictArgs, PredictFormat,
-    ReportArgs,
+    ColumnArgs, Common, DataArgs, KernelArgs, KernelName, LearnArgs, PredictArgs, PredictFormat, ReportArgs,
 };
 use crate::exit::{Failure, Run};
 
+pub(crate) use evaluate::{EvaluatePlan, PairsPlan, RankedPlan, evaluate};
 pub(crate) use train::{ItemPlan, TrainPlan, train};
 pub(crate) use tune::{PairSearch, Search, TunePlan, tune};
 pub(crate) use tune_items::ItemSearch;
@@ -240,22 +241,29 @@ pub(crate) fn predict(args: &PredictArgs) -> Run<PredictPlan> {
     Ok(PredictPlan::Items { source, columns, format, top })
 }
 
-/// The pairs `evaluate` was asked to measure on.
-pub(crate) fn evaluate(args: &EvaluateArgs) -> Run<PairFiles> {
-    if let Some(items) = &args.data {
-        return Err(Failure::Usage(format!(
-            "{items}: measuring on a file of items is not available yet; give compared pairs with --pairs FILE"
-        )));
-    }
-    pair_files(&args.source, args.format.format, Precision::F64)
+/// What `report` looks at.
+pub(crate) enum ReportPlan {
+    /// Compared pairs.
+    Pairs(PairFiles),
+    /// Items with labels.
+    Items {
+        /// The items.
+        source: Source,
+        /// Their columns.
+        columns: Columns,
+    },
 }
 
-/// The pairs `report` was asked to look at.
-pub(crate) fn report(args: &ReportArgs) -> Run<PairFiles> {
-    if let Some(items) = &args.data {
-        return Err(Failure::Usage(format!(
-            "{items}: a report on a file of items is not available yet; give compared pairs with --pairs FILE"
-        )));
-    }
-    pair_files(&args.source, args.format.format, Precision::F64)
+/// What `report` was asked to do.
+pub(crate) fn report(args: &ReportArgs) -> Run<ReportPlan> {
+    let Some(data) = &args.data else {
+        if args.source.pairs.is_none() {
+            return Err(Failure::Usage(
+                "no data: give items with labels (report MODEL DATA), or compared pairs with --pairs FILE".into(),
+            ));
+        }
+        return pair_files(&args.source, args.format.format, Precision::F64).map(ReportPlan::Pairs);
+    };
+    let (source, columns) = item_source(data, args.format.format, &args.source.columns)?;
+    Ok(ReportPlan::Items { source, columns })
 }

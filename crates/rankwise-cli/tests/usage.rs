@@ -95,7 +95,6 @@ fn what_is_not_there_yet_says_so() {
     let room = Room::new();
     refused(&room, "tune -o m", &["DATA", "--pairs"]);
     refused(&room, "train -o m", &["--pairs"]);
-    refused(&room, "evaluate m items.csv", &["items.csv", "not available yet", "--pairs"]);
     refused(&room, "evaluate m", &["--pairs"]);
 }
 

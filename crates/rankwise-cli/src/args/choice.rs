@@ -4,7 +4,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankwise::Loss;
 use rankwise::data::simulate::Norm;
 use rankwise::data::{Precision, Scale};
-use rankwise::io::{Format, IndexBase};
+use rankwise::io::{Format, IndexBase, Queries};
 use rankwise::kernel::Gamma;
 use rankwise::metrics::PairMetric;
 use rankwise::model::{Balance, Method, ThresholdRule, TieRegion};
@@ -79,6 +79,11 @@ impl MetricName {
         PairMetric::ALL.map(MetricName::Number).into_iter().chain([MetricName::Confusion]).collect()
     }
 
+    /// The one of this name.
+    pub(crate) fn find(name: &str) -> Option<Self> {
+        MetricName::all().into_iter().find(|metric| metric.name() == name)
+    }
+
     /// The word on the command line and in JSON.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -108,8 +113,8 @@ pub(super) fn kernel() -> impl TypedValueParser<Value = KernelName> {
     one_of(KernelName::ALL.map(|kernel| (kernel.name(), kernel)).to_vec())
 }
 
-pub(super) fn metric() -> impl TypedValueParser<Value = MetricName> {
-    one_of(MetricName::all().into_iter().map(|metric| (metric.name(), metric)).collect())
+pub(super) fn queries() -> impl TypedValueParser<Value = Queries> {
+    one_of(vec![("both", Queries::InBoth), ("judged", Queries::Judged)])
 }
 
 pub(super) fn predict_format() -> impl TypedValueParser<Value = PredictFormat> {

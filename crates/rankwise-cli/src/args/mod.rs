@@ -2,6 +2,7 @@
 
 pub(crate) mod choice;
 mod data;
+mod evaluate;
 mod tools;
 mod train;
 mod tune;
@@ -11,10 +12,11 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use choice::{KernelName, MetricName, PredictFormat};
 pub(crate) use data::{ColumnArgs, DataArgs};
+pub(crate) use evaluate::EvaluateArgs;
 pub(crate) use tools::{CompletionsArgs, DemoArgs, SimulateArgs};
 pub(crate) use train::{KernelArgs, LearnArgs, TrainArgs};
 pub(crate) use tune::TuneArgs;
-pub(crate) use use_model::{EvaluateArgs, InspectArgs, PredictArgs, ReportArgs};
+pub(crate) use use_model::{InspectArgs, PredictArgs, ReportArgs};
 
 /// Learn to rank and to compare; ties are data
 #[derive(Debug, Parser)]
@@ -54,9 +56,9 @@ pub(crate) enum Command {
     Tune(Box<TuneArgs>),
     /// Score items, or tell which side of a pair is better
     Predict(PredictArgs),
-    /// Measure a model on compared pairs
-    Evaluate(EvaluateArgs),
-    /// Write a page with pictures: a model on compared pairs
+    /// Measure a model on items with labels or on compared pairs, or a run on its judgments
+    Evaluate(Box<EvaluateArgs>),
+    /// Write a page with pictures: a model on items with labels or on compared pairs
     Report(ReportArgs),
     /// Show what is in a model file
     Inspect(InspectArgs),

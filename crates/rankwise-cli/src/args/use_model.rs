@@ -1,11 +1,11 @@
-//! Options of the commands that use a model: `predict`, `evaluate`, `report`, `inspect`.
+//! Options of the commands that use a model: `predict`, `report`, `inspect`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use rankwise::io::Format;
 
-use super::choice::{self, MetricName, PredictFormat};
+use super::choice::{self, PredictFormat};
 use super::data::{DataArgs, FormatArg};
 
 /// `predict`
@@ -44,52 +44,24 @@ pub(crate) struct PredictArgs {
     pub(crate) input_format: Option<Format>,
 }
 
-/// `evaluate`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Example:
-  rankwise evaluate model.safetensors --pairs test.csv
-  rankwise evaluate model.safetensors --pairs test.csv --metric zero_one,auc --json
-
-zero_one       share of pairs whose predicted outcome is wrong (less is better)
-auc            area under the curve drawn by moving the threshold
-auc_baseline   the same for a constant prediction
-pair_accuracy  share of the non-ties whose margin has the right sign
-confusion      judged outcomes by predicted outcomes")]
-pub(crate) struct EvaluateArgs {
-    /// A model file
-    #[arg(value_name = "MODEL")]
-    pub(crate) model: PathBuf,
-    /// A file of items (measuring on items is not available yet: use --pairs)
-    #[arg(value_name = "DATA", hide = true)]
-    pub(crate) data: Option<String>,
-    /// What to measure [default: all]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = choice::metric())]
-    pub(crate) metric: Vec<MetricName>,
-    /// Write the points of the ROC curve as csv
-    #[arg(long, value_name = "FILE")]
-    pub(crate) roc: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) source: DataArgs,
-    #[command(flatten)]
-    pub(crate) format: FormatArg,
-}
-
 /// `report`
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
+  rankwise report model.safetensors test.letor -o report.html
   rankwise report model.safetensors --pairs test.csv -o report.html
   rankwise report model.safetensors --pairs games.csv --items players.csv -o report.html --svg pictures
 
-One page that needs nothing else: metrics with 95 % intervals (bootstrap), confusion, ROC curve,
-margins, weights or support items, the pairs most wrong; for two features the level curves.")]
+One page that needs nothing else: metrics with 95 % intervals (bootstrap), weights or support items.
+Of pairs also confusion, ROC curve, margins, the pairs most wrong, for two features the level
+curves; of items also how the groups do, and the worst of them.")]
 pub(crate) struct ReportArgs {
     /// A model file
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
-    /// A file of items (reports on items are not available yet: use --pairs)
-    #[arg(value_name = "DATA", hide = true)]
+    /// Items with labels, .svm, .svmlight, .letor, .txt, .dat in SVMlight's format, or .csv, .tsv (also .gz, .xz, .zst); `-`
+    /// is standard input
+    #[arg(value_name = "DATA", conflicts_with_all = ["pairs", "items"])]
     pub(crate) data: Option<String>,
     /// The page to write
     #[arg(short, long, value_name = "FILE")]

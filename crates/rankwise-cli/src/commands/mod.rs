@@ -30,7 +30,7 @@ pub(crate) fn run(command: &Command, common: &Common, output: &Output) -> Run<()
         Command::Train(args) => train::run(args, common, output),
         Command::Tune(args) => tune::run(args, common, output),
         Command::Predict(args) => predict::run(args, output),
-        Command::Evaluate(args) => evaluate::run(args, output),
+        Command::Evaluate(args) => evaluate::run(args, common, output),
         Command::Report(args) => report::run(args, common, output),
         Command::Inspect(args) => inspect::run(args, output),
         Command::Simulate(args) => simulate::run(args, common, output),

@@ -65,6 +65,15 @@ fn charts(numbers: &[f64]) -> Vec<Picture> {
         margins(0.0).draw(),
         margins(number(0).abs()).draw(),
         heat.draw(),
+        Histogram {
+            name: "groups",
+            axis: name(),
+            noun: name(),
+            values: numbers,
+            mean: number(0),
+            constant: Some(number(1)),
+        }
+        .draw(),
         Bars { name: "weights", title: name(), axis: name(), bars }.draw(),
         Levels {
             name: "levels",

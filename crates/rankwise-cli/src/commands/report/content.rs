@@ -2,6 +2,7 @@
 
 use rankwise::data::Outcome;
 use rankwise::metrics::{PairMetric, RocPoint};
+use rankwise::model::Model;
 
 use super::{Findings, mistakes, ranking_function, tuning};
 use crate::commands::describe;
@@ -16,8 +17,8 @@ pub(super) fn page(findings: &Findings<'_>) -> (Page, Vec<Picture>) {
     let mut pictures = Vec::new();
     page.lead(&format!("{}.", findings.headline()));
     findings.warnings.iter().for_each(|warning| page.note(&format!("Note: {warning}.")));
-    what_was_trained(&mut page, findings);
-    tuning::section(&mut page, findings, &mut pictures);
+    what_was_trained(&mut page, findings.subject.model);
+    tuning::section(&mut page, training, &mut pictures);
     how_well(&mut page, findings, &mut pictures);
     ranking_function::sections(&mut page, findings, &mut pictures);
     mistakes::section(&mut page, findings);
@@ -37,9 +38,9 @@ pub(super) fn beside(findings: &Findings<'_>) -> String {
     )
 }
 
-fn what_was_trained(page: &mut Page, findings: &Findings<'_>) {
+/// The section of the model itself.
+pub(super) fn what_was_trained(page: &mut Page, model: &Model) {
     page.section("What was trained");
-    let model = findings.subject.model;
     let mut facts = Facts::default();
     describe::add_facts(&mut facts, model);
     page.facts(&facts);

@@ -1,14 +1,16 @@
-//! `report`: a model on judged pairs as one page with pictures.
+//! `report`: a model on judged pairs, or on items with labels, as one page with pictures.
 
 mod content;
+mod items;
 mod mistakes;
 mod ranking_function;
 mod tuning;
 mod tuning_charts;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rankwise::data::Comparisons;
+use rankwise::io::PairFiles;
 use rankwise::metrics::{Bootstrap, Interval, Judged, PairMetric};
 use rankwise::model::Model;
 use rankwise::{Error, io};
@@ -16,27 +18,35 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::evaluate::{Evaluation, TieShares};
-use super::{check_apart, check_writable, tables};
+use super::{check_apart, check_writable, table, tables};
 use crate::args::{Common, ReportArgs};
 use crate::exit::{Failure, Run};
 use crate::interrupt;
 use crate::output::{self, Output};
+use crate::page::Page;
 use crate::picture::Picture;
-use crate::plan;
+use crate::plan::{self, ReportPlan};
 use crate::text::{count, percent};
 
 /// Pictures a report may have beside those of the search: what `--svg` may write.
-const PICTURES: [&str; 5] = ["roc", "margins", "weights", "pairs", "levels"];
+const PICTURES: [&str; 6] = ["roc", "margins", "weights", "pairs", "levels", "groups"];
 
 /// Below this, an interval says little.
 const FEW: usize = 20;
 
 /// Makes the report; nothing is written before everything is made.
 pub(super) fn run(args: &ReportArgs, common: &Common, output: &Output) -> Run<()> {
-    let files = plan::report(args)?;
+    let plan = plan::report(args)?;
     check_targets(args)?;
+    match plan {
+        ReportPlan::Pairs(files) => on_pairs(&files, args, common, output),
+        ReportPlan::Items { source, columns } => items::run(&source, &columns, args, common, output),
+    }
+}
+
+fn on_pairs(files: &PairFiles, args: &ReportArgs, common: &Common, output: &Output) -> Run<()> {
     let model = io::read_model(&args.model)?;
-    let data = io::read_pairs(&files)?.into_comparisons()?;
+    let data = io::read_pairs(files)?.into_comparisons()?;
     output.note(|| format!("read {}", count(data.n_pairs(), "pair")));
     let margins = model.margins(&data.set)?;
     let judged = Judged::new(&data.outcomes, &margins, data.weights.as_deref(), model.threshold)?;
@@ -47,17 +57,13 @@ pub(super) fn run(args: &ReportArgs, common: &Common, output: &Output) -> Run<()
     let findings = Findings::new(Subject { model: &model, data: &data, margins: &margins, source }, judged, intervals);
     let (page, pictures) = content::page(&findings);
     interrupt::check()?;
-    let svg = match &args.svg {
-        Some(directory) => write_pictures(directory, &pictures)?,
-        None => Vec::new(),
-    };
-    output::write_file(&args.output, page.html().as_bytes())?;
+    let svg = write(args, &page, &pictures)?;
 
     findings.warnings.iter().for_each(|warning| output.warning(warning));
     output.summary(
         || ReportJson {
             report: args.output.display().to_string(),
-            svg: svg.iter().map(|path| path.display().to_string()).collect(),
+            svg: &svg,
             metrics: findings.metrics_json(),
             majority_error: findings.evaluation.majority_error,
             tie_share: &findings.evaluation.tie_share,
@@ -66,13 +72,7 @@ pub(super) fn run(args: &ReportArgs, common: &Common, output: &Output) -> Run<()
             threshold: model.threshold,
             warnings: &findings.warnings,
         },
-        || {
-            let pictures = match &args.svg {
-                Some(directory) => format!(", {} in {}", count(svg.len(), "picture"), directory.display()),
-                None => String::new(),
-            };
-            format!("{}\nreport: {}{pictures}\n", findings.headline(), args.output.display())
-        },
+        || format!("{}\n{}", findings.headline(), places(args, &svg)),
     )
 }
 
@@ -81,7 +81,8 @@ fn check_targets(args: &ReportArgs) -> Run<()> {
     if args.output == Path::new("-") {
         return Err(Failure::Usage("a report cannot be written to standard output; name a file with -o".into()));
     }
-    let inputs = || tables(&args.source).chain([args.model.as_path()]);
+    let data = args.data.as_deref().map(table);
+    let inputs = || tables(&args.source).chain(data).chain([args.model.as_path()]);
     check_apart(&args.output, inputs())?;
     check_writable(&args.output)?;
     let Some(directory) = &args.svg else { return Ok(()) };
@@ -110,14 +111,25 @@ fn is_same_place(a: &Path, b: &Path) -> bool {
     a.file_name() == b.file_name() && directory(a) == directory(b)
 }
 
-fn write_pictures(directory: &Path, pictures: &[Picture]) -> Run<Vec<PathBuf>> {
+/// Writes the pictures, and last the page; names the pictures.
+fn write(args: &ReportArgs, page: &Page, pictures: &[Picture]) -> Run<Vec<String>> {
     let mut paths = Vec::new();
-    for picture in pictures {
+    for (directory, picture) in args.svg.iter().flat_map(|directory| pictures.iter().map(move |p| (directory, p))) {
         let path = directory.join(format!("{}.svg", picture.name()));
         output::write_file(&path, picture.file().as_bytes())?;
-        paths.push(path);
+        paths.push(path.display().to_string());
     }
+    output::write_file(&args.output, page.html().as_bytes())?;
     Ok(paths)
+}
+
+/// Where the report is, for people to read.
+fn places(args: &ReportArgs, svg: &[String]) -> String {
+    let pictures = match &args.svg {
+        Some(directory) => format!(", {} in {}", count(svg.len(), "picture"), directory.display()),
+        None => String::new(),
+    };
+    format!("report: {}{pictures}\n", args.output.display())
 }
 
 /// What the report is about.
@@ -191,7 +203,7 @@ impl<'a> Findings<'a> {
 #[derive(Debug, Serialize)]
 struct ReportJson<'a> {
     report: String,
-    svg: Vec<String>,
+    svg: &'a [String],
     metrics: Map<String, Value>,
     majority_error: Option<f64>,
     tie_share: &'a TieShares,

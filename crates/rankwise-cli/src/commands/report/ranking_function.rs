@@ -22,11 +22,24 @@ const GRID: usize = 81;
 
 /// Adds the sections.
 pub(super) fn sections(page: &mut Page, findings: &Findings<'_>, pictures: &mut Vec<Picture>) {
-    let scorer = &findings.subject.model.scorer;
+    let Subject { model, data, .. } = &findings.subject;
+    let scorer = &model.scorer;
+    parts(page, scorer, &data.set.items, pictures);
+    if scorer.n_features == 2 && !scorer.are_indicators {
+        page.section("Level curves");
+        match levels(findings) {
+            Some(figures) => show(page, figures, pictures),
+            None => page.paragraph("Scores over the range of the two features leave the range of numbers."),
+        }
+    }
+}
+
+/// Adds the section of weights, of the items' own scores, or of support items, which have the names of equal `items`.
+pub(super) fn parts(page: &mut Page, scorer: &Scorer, items: &Items, pictures: &mut Vec<Picture>) {
     let parts = match &scorer.function {
         ScoreFunction::Linear { weights } if scorer.are_indicators => Parts::scores(scorer, weights),
         ScoreFunction::Linear { weights } => Parts::weights(scorer, weights),
-        ScoreFunction::Kernel { support, coefficients, .. } => Parts::support(&findings.subject, support, coefficients),
+        ScoreFunction::Kernel { support, coefficients, .. } => Parts::support(scorer, items, support, coefficients),
     };
     page.section(parts.heading);
     let bars = parts.rows.iter().take(BARS).map(|row| Bar { label: row.label.clone(), value: row.value }).collect();
@@ -36,13 +49,6 @@ pub(super) fn sections(page: &mut Page, findings: &Findings<'_>, pictures: &mut 
     show(page, vec![(picture, format!("{of}, {}. Bars to the left (hatched) are negative.", parts.order))], pictures);
     if parts.rows.len() > BARS || parts.rows.iter().any(|row| row.features.is_some()) {
         page.details("As a table", &parts.table());
-    }
-    if scorer.n_features == 2 && !scorer.are_indicators {
-        page.section("Level curves");
-        match levels(findings) {
-            Some(figures) => show(page, figures, pictures),
-            None => page.paragraph("Scores over the range of the two features leave the range of numbers."),
-        }
     }
 }
 
@@ -96,9 +102,8 @@ impl Parts {
         }
     }
 
-    fn support(subject: &Subject<'_>, support: &Features, coefficients: &[f64]) -> Self {
-        let scorer = &subject.model.scorer;
-        let names = SupportNames::new(subject);
+    fn support(scorer: &Scorer, items: &Items, support: &Features, coefficients: &[f64]) -> Self {
+        let names = SupportNames::new(scorer, items);
         let has_features = !scorer.are_indicators && (1..=FEW_FEATURES).contains(&support.n_cols());
         let part = |at: usize| {
             let own = own_units(scorer, support, at);
@@ -180,10 +185,9 @@ struct SupportNames<'a> {
 }
 
 impl<'a> SupportNames<'a> {
-    fn new(subject: &Subject<'a>) -> Self {
-        let items = &subject.data.set.items;
+    fn new(scorer: &Scorer, items: &'a Items) -> Self {
         let mut known = HashMap::new();
-        let columns = columns(&subject.model.scorer, items);
+        let columns = columns(scorer, items);
         if let (Some(_), Some(columns), false) = (&items.ids, columns, items.are_indicators) {
             let mut row = vec![0.0; items.features.n_cols()];
             for item in 0..items.n_items() {

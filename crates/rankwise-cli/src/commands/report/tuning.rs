@@ -3,7 +3,6 @@
 use rankwise::kernel::{Gamma, Kernel};
 use rankwise::model::{Training, Tuning, TuningBaseline, TuningSplit};
 
-use super::Findings;
 use super::content::show;
 use super::tuning_charts::{self, Charts};
 use crate::commands::tuning as search;
@@ -12,15 +11,14 @@ use crate::picture::Picture;
 use crate::text::{Facts, count};
 
 /// The section of a model that was tuned.
-pub(super) fn section(page: &mut Page, findings: &Findings<'_>, pictures: &mut Vec<Picture>) {
-    let training = &findings.subject.model.training;
+pub(super) fn section(page: &mut Page, training: &Training, pictures: &mut Vec<Picture>) {
     let Some(tuning) = &training.tuning else { return };
     page.section("How it was chosen");
     page.facts(&facts(tuning, training));
     tuning.warnings.iter().for_each(|warning| page.note(&format!("The search warned: {warning}.")));
     if tuning.n_measured() > 1 {
         page.paragraph(&format!(
-            "As the best of {}, this value flatters; what the model does on these pairs stands below.",
+            "As the best of {}, this value flatters; what the model does on these data stands below.",
             count(tuning.n_measured(), "point")
         ));
     }

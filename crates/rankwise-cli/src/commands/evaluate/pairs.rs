@@ -1,37 +1,39 @@
-//! `evaluate`: a model measured on judged pairs.
+//! `evaluate` on pairs: a model's margins beside the judged outcomes.
 
 use std::collections::BTreeSet;
 
 use rankwise::data::{Comparisons, Outcome};
 use rankwise::io;
-use rankwise::metrics::{Judged, PairMetric};
+use rankwise::metrics::{Interval, Judged, PairMetric};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{check_apart, check_writable, tables};
+use super::super::{check_apart, check_writable, tables};
 use crate::args::{EvaluateArgs, MetricName};
 use crate::exit::{Failure, Run};
 use crate::output::{self, Output};
-use crate::plan;
+use crate::plan::PairsPlan;
 use crate::text::{Facts, count, number, percent_or_dash, rounded, rounded_or_dash, table};
 
-/// Measures.
-pub(super) fn run(args: &EvaluateArgs, output: &Output) -> Run<()> {
-    let files = plan::evaluate(args)?;
-    if let Some(path) = &args.roc {
-        check_apart(path, tables(&args.source).chain([args.model.as_path()]))?;
+/// Measures a model on pairs.
+pub(super) fn run(plan: &PairsPlan, args: &EvaluateArgs, output: &Output) -> Run<()> {
+    if let Some(path) = &plan.roc {
+        check_apart(path, tables(&args.source).chain([plan.model.as_path()]))?;
         check_writable(path)?;
     }
-    let model = io::read_model(&args.model)?;
-    let data = io::read_pairs(&files)?.into_comparisons()?;
+    let model = io::read_model(&plan.model)?;
+    let data = io::read_pairs(&plan.files)?.into_comparisons()?;
     let margins = model.margins(&data.set)?;
     let judged = Judged::new(&data.outcomes, &margins, data.weights.as_deref(), model.threshold)?;
-    let evaluation = Evaluation::new(&args.metric, &judged, &data, model.threshold);
-    if let Some(path) = &args.roc {
+    let mut evaluation = Evaluation::new(&plan.metrics, &judged, &data, model.threshold);
+    if let Some(bootstrap) = &plan.bootstrap {
+        evaluation.add_intervals(bootstrap.intervals(&judged, data.groups.as_deref())?, bootstrap.level);
+    }
+    if let Some(path) = &plan.roc {
         output::write_file(path, roc(&judged)?.as_bytes())?;
     }
     evaluation.warnings.iter().for_each(|warning| output.warning(warning));
-    output.result(|| &evaluation, || evaluation.text(args.metric.is_empty()))
+    output.result(|| &evaluation, || evaluation.text(plan.metrics.is_empty()))
 }
 
 fn roc(judged: &Judged<'_>) -> Run<String> {
@@ -47,23 +49,28 @@ fn roc(judged: &Judged<'_>) -> Run<String> {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct TieShares {
-    pub(super) observed: Option<f64>,
-    pub(super) predicted: Option<f64>,
+pub(crate) struct TieShares {
+    pub(crate) observed: Option<f64>,
+    pub(crate) predicted: Option<f64>,
 }
 
 /// What was measured; its fields are the JSON keys.
 #[derive(Debug, Serialize)]
-pub(super) struct Evaluation {
+pub(crate) struct Evaluation {
     metrics: Map<String, Value>,
-    pub(super) pairs: usize,
-    pub(super) ties: usize,
-    pub(super) groups: Option<usize>,
+    pub(crate) pairs: usize,
+    pub(crate) ties: usize,
+    pub(crate) groups: Option<usize>,
     groups_skipped: usize,
-    pub(super) majority_error: Option<f64>,
-    pub(super) tie_share: TieShares,
-    pub(super) threshold: f64,
-    pub(super) warnings: Vec<String>,
+    pub(crate) majority_error: Option<f64>,
+    pub(crate) tie_share: TieShares,
+    pub(crate) threshold: f64,
+    pub(crate) warnings: Vec<String>,
+    /// Of the metrics that are numbers, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    intervals: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    level: Option<f64>,
     #[serde(skip)]
     names: Vec<&'static str>,
     #[serde(skip)]
@@ -71,7 +78,7 @@ pub(super) struct Evaluation {
 }
 
 impl Evaluation {
-    pub(super) fn new(wanted: &[MetricName], judged: &Judged<'_>, data: &Comparisons, threshold: f64) -> Self {
+    pub(crate) fn new(wanted: &[MetricName], judged: &Judged<'_>, data: &Comparisons, threshold: f64) -> Self {
         let wanted = if wanted.is_empty() { MetricName::all() } else { wanted.to_vec() };
         let confusion = judged.confusion();
         let (mut metrics, mut names, mut warnings) = (Map::new(), Vec::new(), Vec::new());
@@ -104,8 +111,30 @@ impl Evaluation {
             },
             threshold,
             warnings,
+            intervals: None,
+            level: None,
             names,
             confusion,
+        }
+    }
+
+    fn add_intervals(&mut self, intervals: [Option<Interval>; PairMetric::ALL.len()], level: f64) {
+        let of_metric = |(metric, interval): (PairMetric, Option<Interval>)| {
+            let ends = interval.map(|ends| json!({ "low": ends.low, "high": ends.high }));
+            self.names.contains(&metric.name()).then(|| (metric.name().to_string(), json!(ends)))
+        };
+        self.intervals = Some(PairMetric::ALL.into_iter().zip(intervals).filter_map(of_metric).collect());
+        self.level = Some(level);
+    }
+
+    /// A metric's interval for people to read, after its value.
+    fn interval_text(&self, name: &str) -> String {
+        let Some(interval) = self.intervals.as_ref().and_then(|intervals| intervals.get(name)) else {
+            return String::new();
+        };
+        match (interval["low"].as_f64(), interval["high"].as_f64()) {
+            (Some(low), Some(high)) => format!("  [{}, {}]", rounded(low), rounded(high)),
+            _ => String::new(),
         }
     }
 
@@ -119,7 +148,7 @@ impl Evaluation {
         }
         for &name in self.names.iter().filter(|name| **name != MetricName::Confusion.name()) {
             let value = rounded_or_dash(self.metrics.get(name).and_then(Value::as_f64));
-            facts.add(name, value);
+            facts.add(name, value + &self.interval_text(name));
             if is_full && name == PairMetric::ZeroOne.name() {
                 facts.add("majority_error", rounded_or_dash(self.majority_error));
             }

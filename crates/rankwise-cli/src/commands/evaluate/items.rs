@@ -1,0 +1,75 @@
+//! `evaluate` on items: a model's scores beside the labels.
+
+use std::path::Path;
+
+use rankwise::data::{Precision, Ranking};
+use rankwise::io::{self, Columns, Source};
+use rankwise::metrics::{ItemMetric, Ranked};
+
+use super::super::{check_apart, check_writable};
+use super::ranked::{self, Contest, Rival};
+use crate::exit::{Failure, Run};
+use crate::output::Output;
+use crate::plan::RankedPlan;
+use crate::text::count;
+
+/// What is read.
+pub(super) struct Files<'a> {
+    pub(super) model: &'a Path,
+    pub(super) source: &'a Source,
+    pub(super) columns: &'a Columns,
+}
+
+/// Measures a model on items.
+pub(super) fn run(files: &Files<'_>, plan: &RankedPlan, output: &Output) -> Run<()> {
+    if let Some(path) = &plan.per_group {
+        let data = match files.source {
+            Source::File { path, .. } => path.as_path(),
+            Source::Stdin(_) => Path::new("/dev/stdin"),
+        };
+        check_apart(path, [files.model, data].into_iter().chain(plan.rival.as_deref()))?;
+        check_writable(path)?;
+    }
+    let model = io::read_model(files.model)?;
+    let rival = plan.rival.as_deref().map(|path| Ok::<_, Failure>((path, io::read_model(path)?))).transpose()?;
+    let data = io::read_ranking(files.source, files.columns, Precision::F64)?;
+    output.note(|| format!("read {} in {}", count(data.n_items(), "item"), count(data.groups.len(), "group")));
+    let scores = model.scorer.scores(&data.items)?;
+    let rival = rival.map(|(path, model)| match model.scorer.scores(&data.items) {
+        Ok(scores) => Ok((path, scores)),
+        Err(error) => Err(Failure::Fault(format!("{}: {error}", path.display()))),
+    });
+    let rival = rival.transpose()?;
+    let first = ranked(&data, &scores)?;
+    let metrics = if plan.metrics.is_empty() { ItemMetric::usual(&first) } else { plan.metrics.clone() };
+    let rival = rival.as_ref().map(|(path, scores)| -> Run<_> {
+        Ok(Rival { kind: "model", name: path.display().to_string(), ranked: ranked(&data, scores)? })
+    });
+    let contest = Contest {
+        first,
+        rival: rival.transpose()?,
+        sizes: ranked::sizes(&data.groups, |item| is_present(&data, item)),
+        source: files.source.name(),
+    };
+    ranked::tell(contest, metrics, plan, Vec::new(), output)
+}
+
+/// Whether an item and its group have a weight above 0.
+pub(crate) fn is_present(data: &Ranking, item: usize) -> bool {
+    data.weight(item) > 0.0 && data.group_weight(data.groups.numbers()[item] as usize) > 0.0
+}
+
+/// A model's scores beside all that is known of the items.
+pub(crate) fn ranked<'a>(data: &'a Ranking, scores: &'a [f64]) -> Run<Ranked<'a>> {
+    let mut ranked = Ranked::new(&data.labels, scores, &data.groups)?;
+    if let Some(weights) = &data.weights {
+        ranked = ranked.with_weights(weights)?;
+    }
+    if let Some(weights) = &data.group_weights {
+        ranked = ranked.with_group_weights(weights)?;
+    }
+    if let Some(ids) = &data.items.ids {
+        ranked = ranked.with_ids(ids)?;
+    }
+    Ok(ranked)
+}

@@ -1,0 +1,26 @@
+//! `evaluate`: a model measured on judged pairs or on items with labels, or a run of a search engine on its judgments.
+
+pub(super) mod items;
+mod pairs;
+pub(super) mod ranked;
+mod run;
+
+pub(super) use pairs::{Evaluation, TieShares};
+
+use crate::args::{Common, EvaluateArgs};
+use crate::exit::Run;
+use crate::output::Output;
+use crate::plan::{self, EvaluatePlan};
+
+/// Measures.
+pub(super) fn run(args: &EvaluateArgs, common: &Common, output: &Output) -> Run<()> {
+    match plan::evaluate(args, common)? {
+        EvaluatePlan::Pairs(plan) => pairs::run(&plan, args, output),
+        EvaluatePlan::Items { model, source, columns, ranked } => {
+            items::run(&items::Files { model: &model, source: &source, columns: &columns }, &ranked, output)
+        }
+        EvaluatePlan::Run { qrels, run, queries, ranked } => {
+            run::run(&run::Files { qrels: &qrels, run: &run, queries }, &ranked, output)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! How often a metric between 0 and 1 takes which value, beside its mean and that of a constant answer.
+
+use super::Picture;
+use super::frame::{Frame, legend};
+use super::scale::Scale;
+use super::svg::{Area, Canvas, Path};
+use crate::text::rounded;
+
+/// Bars from 0 to 1.
+const N_BARS: usize = 20;
+
+/// Values and where they lie.
+#[derive(Debug, Clone)]
+pub(crate) struct Histogram<'a> {
+    /// Name of the file.
+    pub(crate) name: &'static str,
+    /// What the values are.
+    pub(crate) axis: String,
+    /// What has them, in plural.
+    pub(crate) noun: String,
+    /// One per member, from 0 to 1.
+    pub(crate) values: &'a [f64],
+    /// The value over all of them.
+    pub(crate) mean: f64,
+    /// What a constant answer would get.
+    pub(crate) constant: Option<f64>,
+}
+
+impl Histogram<'_> {
+    /// Draws it.
+    pub(crate) fn draw(&self) -> Picture {
+        let (width, height) = (480.0, 320.0);
+        let counts = self.counts();
+        let tallest = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
+        let mut canvas = Canvas::default();
+        let marks = [("rw-line rw-s1", "all", Some(self.mean)), ("rw-guide", "equal scores", self.constant)];
+        let marks: Vec<(&str, String, f64)> = marks
+            .into_iter()
+            .filter_map(|(class, label, value)| Some((class, label, value.filter(|value| value.is_finite())?)))
+            .map(|(class, label, value)| (class, format!("{label}: {value:.3}"), value))
+            .collect();
+        let labels: Vec<&str> = marks.iter().map(|(_, label, _)| label.as_str()).collect();
+        let top = Area { left: 8.0, top: 6.0, width: width - 16.0, height: 40.0 };
+        let used = legend(&mut canvas, top, &labels, |canvas, at, (x, y)| {
+            canvas.path(marks[at].0, &Path::through(&[(x, y), (x + 28.0, y)]));
+        });
+        let outer = Area::between((4.0, used + 14.0), (width - 16.0, height));
+        let (x, y) = (Scale::linear([0.0, 1.0]), Scale::linear([0.0, tallest]));
+        let frame = Frame::draw(&mut canvas, outer, (x, &self.axis), (y, &self.noun));
+        for (bar, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let edge = |at: usize| at as f64 / N_BARS as f64;
+            let corners = (frame.at((edge(bar), 0.0)), frame.at((edge(bar + 1), count as f64)));
+            if let (Some(from), Some(to)) = corners {
+                canvas.rect("rw-right", Area::between((from.0 + 1.0, from.1), (to.0 - 1.0, to.1)));
+            }
+        }
+        for (class, _, value) in &marks {
+            if let (true, Some(x)) = ((0.0..=1.0).contains(value), frame.x.at(*value)) {
+                canvas.path(class, &Path::through(&[(x, frame.area.top), (x, frame.area.bottom())]));
+            }
+        }
+        let description = match self.middle() {
+            Some(middle) => format!("Half of the {} {} have at most {}.", self.n(), self.noun, rounded(middle)),
+            None => "There is nothing to show.".into(),
+        };
+        Picture::new(self.name, format!("{} of the {}", self.axis, self.noun), description, (width, height), canvas)
+    }
+
+    /// How many values each bar holds; 1 belongs to the last.
+    fn counts(&self) -> [usize; N_BARS] {
+        let mut counts = [0; N_BARS];
+        for value in self.values.iter().filter(|value| value.is_finite()) {
+            counts[((value * N_BARS as f64).clamp(0.0, N_BARS as f64) as usize).min(N_BARS - 1)] += 1;
+        }
+        counts
+    }
+
+    fn n(&self) -> usize {
+        self.counts().iter().sum()
+    }
+
+    /// The value that half of them do not exceed.
+    pub(crate) fn middle(&self) -> Option<f64> {
+        let mut values: Vec<f64> = self.values.iter().copied().filter(|value| value.is_finite()).collect();
+        values.sort_by(f64::total_cmp);
+        values.get(values.len().checked_sub(1)? / 2).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_is_in_one_bar() {
+        let values = [0.0, 0.049, 0.05, 0.5, 1.0, 0.99, f64::NAN];
+        let chart = Histogram {
+            name: "h",
+            axis: String::new(),
+            noun: String::new(),
+            values: &values,
+            mean: 0.5,
+            constant: None,
+        };
+        let counts = chart.counts();
+        assert_eq!((counts[0], counts[1], counts[10], counts[19], chart.n()), (2, 1, 1, 2, 6));
+        assert_eq!(chart.middle(), Some(0.05));
+    }
+}
