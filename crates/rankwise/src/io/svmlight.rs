@@ -20,7 +20,7 @@ use crate::data::{Items, Precision, RowStore, Stored};
 use crate::error::{Error, Place, Result};
 
 /// How much text a thread parses at a time.
-const PIECE_BYTES: usize = 1 << 20;
+const PIECE_BYTES: usize = 1 << 19;
 
 /// Reads items.
 pub(super) fn read(source: &Source, columns: &Columns, precision: Precision) -> Result<ItemTable> {

@@ -13,7 +13,7 @@ use crate::progress::Stop;
 /// The first width.
 const FIRST: f64 = 1.0;
 /// What a width may shrink to at once, so that the start is not too far from the next minimum.
-const MOST_SHRINKING: f64 = 1.0 / 16.0;
+const MOST_SHRINKING: f64 = 1.0 / 64.0;
 /// The smallest width that double precision can resolve.
 const LEAST: f64 = 1e-9;
 
@@ -31,7 +31,7 @@ pub(crate) fn minimise(sums: &mut dyn BlockSums, start: Option<Vec<f64>>, limits
             minimum.stop = None;
             return minimum;
         }
-        let allowed = 0.4 * limits.tol * minimum.primal();
+        let allowed = 0.25 * limits.tol * minimum.primal();
         let shrinking = (allowed / minimum.point.excess).sqrt();
         match minimum.stop {
             Some(Stop::Stalled) | None if width > LEAST && shrinking < 1.0 => {}

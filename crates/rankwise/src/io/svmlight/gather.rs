@@ -10,7 +10,7 @@ use super::pieces::{Piece, Pieces};
 use crate::data::{ColumnRanges, Groups, RowStore, Stored};
 use crate::error::{Error, Place, Result};
 
-/// How many pieces are parsed side by side; text in memory is twice that.
+/// How many pieces are parsed side by side; three times as many are in memory.
 const PIECES_AT_ONCE: usize = 8;
 
 /// What lines say besides features.
@@ -57,22 +57,38 @@ impl<T: Stored> Batch<T> {
     }
 
     /// Reads the next pieces; long ones count for several.
-    fn read(&mut self, pieces: &mut Pieces, piece_bytes: usize) -> io::Result<()> {
+    fn read(&mut self, text: &mut Text) {
         self.n_used = 0;
         let mut n_bytes = 0;
-        while n_bytes <= (PIECES_AT_ONCE - 1) * piece_bytes {
+        while n_bytes <= (PIECES_AT_ONCE - 1) * text.piece_bytes && text.failure.is_none() {
             if self.slots.len() == self.n_used {
                 self.slots.push(Slot { piece: Piece::default(), chunk: Chunk::default() });
             }
             let piece = &mut self.slots[self.n_used].piece;
-            if !pieces.next(piece)? {
-                break;
+            match text.pieces.next(piece) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    text.failure = Some(error);
+                    break;
+                }
             }
-            n_bytes += piece.text().len().max(piece_bytes / 2);
+            n_bytes += piece.text().len().max(text.piece_bytes / 2);
             self.n_used += 1;
         }
-        Ok(())
     }
+
+    fn used(&mut self) -> &mut [Slot<T>] {
+        &mut self.slots[..self.n_used]
+    }
+}
+
+/// What is still to be read.
+struct Text {
+    pieces: Pieces,
+    piece_bytes: usize,
+    /// Why there is no more; what was read before comes first.
+    failure: Option<io::Error>,
 }
 
 /// Reads and parses all of a text. Of all that is wrong the first in the file is the error.
@@ -82,27 +98,31 @@ pub(super) fn gather<T: Stored>(
     rules: Rules,
     piece_bytes: usize,
 ) -> Result<Gathered<T>> {
-    let failed = |error| Error::Io { path: PathBuf::from(source), action: text.action, source: error };
-    let mut pieces = Pieces::new(text.reader, piece_bytes);
+    let action = text.action;
+    let mut text = Text { pieces: Pieces::new(text.reader, piece_bytes), piece_bytes, failure: None };
     let mut gathered = Gathered::new();
-    let (mut now, mut then) = (Batch::<T>::new(), Batch::<T>::new());
-    now.read(&mut pieces, piece_bytes).map_err(failed)?;
-    while now.n_used > 0 {
-        let n_used = now.n_used;
-        let mut read = Ok(());
+    let [mut before, mut now, mut then] = std::array::from_fn(|_| Batch::<T>::new());
+    now.read(&mut text);
+    while before.n_used + now.n_used > 0 {
+        // While some pieces are parsed, this thread keeps what was in those before and reads those to come.
+        let mut kept = Ok(());
         rayon::in_place_scope(|scope| {
-            for Slot { piece, chunk } in &mut now.slots[..n_used] {
+            for Slot { piece, chunk } in now.used() {
                 scope.spawn(|_| chunk.parse(piece.text(), rules));
             }
-            read = then.read(&mut pieces, piece_bytes);
+            kept = before.used().iter_mut().try_for_each(|slot| gathered.add(&mut slot.chunk, source));
+            if kept.is_ok() {
+                then.read(&mut text);
+            }
         });
-        for slot in &mut now.slots[..n_used] {
-            gathered.add(&mut slot.chunk, source)?;
-        }
-        read.map_err(failed)?;
+        kept?;
+        std::mem::swap(&mut before, &mut now);
         std::mem::swap(&mut now, &mut then);
     }
-    Ok(gathered)
+    match text.failure {
+        None => Ok(gathered),
+        Some(failure) => Err(Error::Io { path: PathBuf::from(source), action, source: failure }),
+    }
 }
 
 impl<T: Stored> Gathered<T> {

@@ -333,3 +333,26 @@ fn threads_do_not_matter() {
         assert!(error.unwrap_err().to_string().starts_with("standard input, line 3001, column 11: found \"x\""));
     }
 }
+
+#[test]
+fn a_failing_source_comes_after_what_it_gave() {
+    struct Failing(Cursor<Vec<u8>>);
+    impl std::io::Read for Failing {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            match self.0.read(buffer)? {
+                0 => Err(std::io::Error::other("the disk is gone")),
+                n => Ok(n),
+            }
+        }
+    }
+    let read = |text: &str| {
+        let source = Source::Stdin(super::super::Format::SvmLight);
+        let input = Input { source: &source, index_base: IndexBase::One, can_read_again: false, piece_bytes: 16 };
+        let reader = || Box::new(Failing(Cursor::new(text.as_bytes().to_vec())));
+        let table = input.read(Precision::F32, || Ok(Decompressed { reader: reader(), action: "read" }));
+        table.unwrap_err().to_string()
+    };
+    let good = "1 1:1\n".repeat(100);
+    assert_eq!(read(&good), "standard input: cannot read: the disk is gone");
+    assert!(read(&format!("{good}1 1:x\n{good}")).starts_with("standard input, line 101, column 5:"));
+}
