@@ -4,6 +4,7 @@
 mod grid;
 mod train;
 mod tune;
+mod tune_items;
 
 use std::time::Duration;
 
@@ -21,17 +22,8 @@ use crate::args::{
 use crate::exit::{Failure, Run};
 
 pub(crate) use train::{ItemPlan, TrainPlan, train};
-pub(crate) use tune::{TunePlan, tune};
-
-fn refuse_items(args: &LearnArgs) -> Run<()> {
-    match &args.data {
-        None => Ok(()),
-        Some(items) => Err(Failure::Usage(format!(
-            "{items}: tuning on a file of items is not available yet; give compared pairs with --pairs FILE \
-             (and their items' features with --items FILE)"
-        ))),
-    }
-}
+pub(crate) use tune::{PairSearch, Search, TunePlan, tune};
+pub(crate) use tune_items::ItemSearch;
 
 /// A finite C.
 fn c(typed: f64) -> Run<f64> {

@@ -173,7 +173,7 @@ impl TuneWatch for TuningBar {
         self.last.store(elapsed as u64, Ordering::Relaxed);
         self.bar.show(progress.done as u64, || {
             if progress.done == progress.total {
-                return format!("{} fits done, now the best one on all pairs", progress.total);
+                return format!("{} fits done, now the best one on all of the data", progress.total);
             }
             let left = match costs.left(elapsed, progress.done, progress.total, self.n_c) {
                 Some((seconds, true)) => format!(", about {} left", duration(seconds)),

@@ -18,5 +18,6 @@ mod room;
 mod simulate;
 mod train;
 mod tune;
+mod tune_items;
 mod tune_usage;
 mod usage;

@@ -93,7 +93,7 @@ fn options_that_do_not_apply() {
 #[test]
 fn what_is_not_there_yet_says_so() {
     let room = Room::new();
-    refused(&room, "tune items.svm -o m", &["items.svm", "not available yet", "--pairs"]);
+    refused(&room, "tune -o m", &["DATA", "--pairs"]);
     refused(&room, "train -o m", &["--pairs"]);
     refused(&room, "evaluate m items.csv", &["items.csv", "not available yet", "--pairs"]);
     refused(&room, "evaluate m", &["--pairs"]);

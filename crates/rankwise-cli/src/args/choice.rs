@@ -112,12 +112,6 @@ pub(super) fn metric() -> impl TypedValueParser<Value = MetricName> {
     one_of(MetricName::all().into_iter().map(|metric| (metric.name(), metric)).collect())
 }
 
-/// Metrics that depend on the model and are one number.
-pub(super) fn tuning_metric() -> impl TypedValueParser<Value = PairMetric> {
-    let metrics = PairMetric::ALL.into_iter().filter(|metric| *metric != PairMetric::AucBaseline);
-    one_of(metrics.map(|metric| (metric.name(), metric)).collect())
-}
-
 pub(super) fn predict_format() -> impl TypedValueParser<Value = PredictFormat> {
     one_of(vec![("scores", PredictFormat::Scores), ("csv", PredictFormat::Csv), ("trec", PredictFormat::Trec)])
 }

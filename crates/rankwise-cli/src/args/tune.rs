@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use rankwise::metrics::PairMetric;
 
-use super::choice;
 use super::train::LearnArgs;
 
 /// `tune`
@@ -15,16 +13,22 @@ Example:
   rankwise tune --pairs pairs.csv -o model.safetensors
   rankwise tune --pairs pairs.csv --kernel rbf --grid C=0.1:1000:5 --grid gamma=scale,0.01:10:4 -o m
   rankwise tune --pairs train.csv --valid valid.csv --grid kernel=linear,rbf --grid C=1,10 -o m
+  rankwise tune train.letor --valid vali.letor --metric ndcg@10 -o m
 
 --grid NAME=VALUES, once per name: C, gamma, degree, coef0, kernel, loss. Commas separate values;
 lo:hi:n stands for n values from lo to hi at equal ratios (for degree: whole numbers at equal
 steps; coef0 has no ranges). All combinations are tried; a kernel takes the parameters it has.
 Without any --grid: C=0.001:1000:7 and, for rbf, 1/16, 1/4, 1, 4 and 16 times gamma scale.
 
+Items have C and loss to choose, and linear scores. Without --grid, C is k/(weight of all pairs ×
+mean squared difference of two items of a group) for k = 0.1, 1, …, 100000: C multiplies a sum
+over pairs, so what suits depends on how many there are.
+
 The best point has the best mean over the folds; among equal ones the smallest C, then the
-smallest gamma, then the first. Its model is then trained on all of --pairs; with --valid on
---pairs alone, so that its metric is the one shown. --time-limit is for the search: the best of
-what is complete by then is taken, and that last training comes after it.")]
+smallest gamma, then the first. Its model is then trained on all of the data; with --valid
+without the validation file, so that its metric is the one shown (for items up to --tol).
+--time-limit is for the search: the best of what is complete by then is taken, and that last
+training comes after it.")]
 pub(crate) struct TuneArgs {
     #[command(flatten)]
     pub(crate) learn: LearnArgs,
@@ -35,12 +39,13 @@ pub(crate) struct TuneArgs {
     /// Measure on each of K folds in turn; groups are never split [default: 5]
     #[arg(long, value_name = "K", conflicts_with = "valid", allow_negative_numbers = true, help_heading = "Search")]
     pub(crate) folds: Option<usize>,
-    /// Measure on these pairs instead (their items' features come from --items, too)
+    /// Measure on these pairs instead (their items' features come from --items, too), or on these items
     #[arg(long, value_name = "FILE", help_heading = "Search")]
     pub(crate) valid: Option<String>,
-    /// What to choose by
-    #[arg(long, value_name = "NAME", default_value = "zero_one", value_parser = choice::tuning_metric(), help_heading = "Search")]
-    pub(crate) metric: PairMetric,
+    /// What to choose by. Pairs: zero_one, auc or pair_accuracy [default: zero_one]. Items: pair_accuracy, ndcg@10,
+    /// map:rel=2 or another metric of ranked items [default: pair_accuracy]
+    #[arg(long, value_name = "NAME", help_heading = "Search")]
+    pub(crate) metric: Option<String>,
     /// The longest time to search [default: no limit]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, help_heading = "Search")]
     pub(crate) time_limit: Option<f64>,

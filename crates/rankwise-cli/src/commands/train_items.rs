@@ -58,8 +58,7 @@ pub(super) fn run(plan: &ItemPlan, target: &Path, output: &Output) -> Run<()> {
             let mut facts = Facts::default();
             describe::add_facts(&mut facts, &fit.model);
             if let Some(accuracy) = accuracy {
-                let share = percent(accuracy);
-                facts.add("accuracy", format!("{share} of the training pairs in order; a random order would get 50 %"));
+                facts.add("accuracy", accuracy_text(accuracy));
             }
             facts.add("time", seconds.text(fit.threads));
             facts.add("model", target.display().to_string());
@@ -69,7 +68,7 @@ pub(super) fn run(plan: &ItemPlan, target: &Path, output: &Output) -> Run<()> {
 }
 
 /// The share of training pairs that the model puts in order.
-fn pair_accuracy(model: &Model, data: &Ranking) -> Run<Option<f64>> {
+pub(super) fn pair_accuracy(model: &Model, data: &Ranking) -> Run<Option<f64>> {
     let scores = model.scorer.scores(&data.items)?;
     let mut ranked = Ranked::new(&data.labels, &scores, &data.groups)?;
     if let Some(weights) = &data.weights {
@@ -79,6 +78,11 @@ fn pair_accuracy(model: &Model, data: &Ranking) -> Run<Option<f64>> {
         ranked = ranked.with_group_weights(weights)?;
     }
     Ok(ItemMetric::parse("pair_accuracy")?.of(&ranked)?.value)
+}
+
+/// What [`pair_accuracy`] is.
+pub(super) fn accuracy_text(accuracy: f64) -> String {
+    format!("{} of the training pairs in order; a random order would get 50 %", percent(accuracy))
 }
 
 /// The answer that no weights put every pair in order: there is no model to write.

@@ -1,22 +1,23 @@
-//! `tune`: pairs in, the model with the best of many parameters out.
+//! `tune`: pairs or items in, the model with the best of many parameters out.
 
 use std::path::Path;
 use std::time::Instant;
 
-use rankwise::data::Comparisons;
-use rankwise::io;
-use rankwise::selection::{Split, Tuned, Tuner};
+use rankwise::data::Precision;
+use rankwise::selection::{RankSplit, Split, Tuned};
+use rankwise::{Error, io};
 use serde::Serialize;
 
 use super::describe::{self, Description};
 use super::train::{Errors, peak_memory};
+use super::train_items::{accuracy_text, pair_accuracy};
 use super::tuning::{self, TuningJson};
 use super::{check_apart, check_writable, save_model, table, tables};
 use crate::args::{Common, TuneArgs};
 use crate::exit::{Failure, Run};
 use crate::interrupt::{self, Shield};
 use crate::output::{self, Output};
-use crate::plan::{self, TunePlan};
+use crate::plan::{self, ItemSearch, PairSearch, Search, TunePlan};
 use crate::progress::TuningBar;
 use crate::text::{Facts, count, rounded_or_dash};
 
@@ -25,20 +26,11 @@ pub(super) fn run(args: &TuneArgs, common: &Common, output: &Output) -> Run<()> 
     let plan = plan::tune(args, common)?;
     check_outputs(&plan, args)?;
 
-    output.note(|| "reading the pairs".into());
-    let started = Instant::now();
-    let data = io::read_pairs(&plan.files)?.into_comparisons()?;
-    let valid = plan.valid.as_ref().map(|files| io::read_pairs(files)?.into_comparisons()).transpose()?;
-    let load_seconds = started.elapsed().as_secs_f64();
-    output.note(|| {
-        format!("read {} ({}) in {load_seconds:.2} s", count(data.n_pairs(), "pair"), count(data.n_ties(), "tie"))
-    });
-
-    let tuner = plan.tuner(&data)?;
-    let started = Instant::now();
-    let tuned = tune(&tuner, &plan, &data, valid.as_ref(), output)?;
+    let Found { tuned, load_seconds, tune_seconds, success } = match &plan.search {
+        Search::Pairs(search) => search_pairs(search, &plan, output)?,
+        Search::Items(search) => search_items(search, &plan, output)?,
+    };
     let fit = &tuned.fit;
-    let tune_seconds = started.elapsed().as_secs_f64() - fit.seconds;
     save_model(&plan.output, &fit.model)?;
     let Some(tuning) = tuned.tuning() else {
         return Err(Failure::Fault("the search left no record; report this as a bug".into()));
@@ -49,7 +41,6 @@ pub(super) fn run(args: &TuneArgs, common: &Common, output: &Output) -> Run<()> 
     let warnings: Vec<&String> = tuning.warnings.iter().chain(&fit.model.training.warnings).collect();
     warnings.iter().for_each(|warning| output.warning(warning));
 
-    let errors = if output.shows_summary() { Errors::on(&fit.model, &data)? } else { Errors::default() };
     let seconds = Seconds { load: load_seconds, tune: tune_seconds, train: fit.seconds };
     output.summary(
         || TuneJson {
@@ -57,8 +48,7 @@ pub(super) fn run(args: &TuneArgs, common: &Common, output: &Output) -> Run<()> 
             table: plan.table.as_ref().map(|path| path.display().to_string()),
             search: TuningJson::new(tuning),
             description: Description::new(&fit.model),
-            error: errors.model,
-            majority_error: errors.majority,
+            success: success.json(),
             seconds,
             peak_memory_bytes: peak_memory(),
             threads: fit.threads,
@@ -67,7 +57,7 @@ pub(super) fn run(args: &TuneArgs, common: &Common, output: &Output) -> Run<()> 
         || {
             let mut facts = Facts::default();
             describe::add_facts(&mut facts, &fit.model);
-            facts.add("error", errors.text());
+            success.add_to(&mut facts);
             let mean = rounded_or_dash(tuning.points[tuning.best].mean);
             let held_out = tuning::split_text(tuning.split);
             facts.add("held out", format!("{} {mean} on {held_out}; {}", tuning.metric, tuning::baseline_text(tuning)));
@@ -88,7 +78,8 @@ fn check_outputs(plan: &TunePlan, args: &TuneArgs) -> Run<()> {
     if plan.output == Path::new("-") {
         return Err(Failure::Usage("a model cannot be written to standard output; name a file with -o".into()));
     }
-    let inputs = || tables(&args.learn.source).chain(args.valid.as_deref().map(table));
+    let others = || [&args.learn.data, &args.valid].into_iter().flatten().map(|typed| table(typed));
+    let inputs = || tables(&args.learn.source).chain(others());
     check_apart(&plan.output, inputs())?;
     check_writable(&plan.output)?;
     let Some(path) = &plan.table else { return Ok(()) };
@@ -103,25 +94,102 @@ fn check_outputs(plan: &TunePlan, args: &TuneArgs) -> Run<()> {
     check_writable(path)
 }
 
-fn tune(
-    tuner: &Tuner,
-    plan: &TunePlan,
-    data: &Comparisons,
-    valid: Option<&Comparisons>,
-    output: &Output,
-) -> Run<Tuned> {
-    let split = valid.map_or(Split::Folds(plan.n_folds), Split::Valid);
-    let n_parts = if valid.is_some() { 1 } else { plan.n_folds };
-    let n_points = tuner.grid.n_points();
-    output.note(|| format!("tuning: {}, {} each", count(n_points, "point"), count(n_parts, "fit")));
-    let shield = Shield::up();
-    let tuned = {
-        let bar = TuningBar::new(output.shows_progress(), n_points.saturating_mul(n_parts), tuner.grid.c.len());
-        tuner.tune(data, split, &bar)
+/// A search that is over.
+struct Found {
+    tuned: Tuned,
+    load_seconds: f64,
+    tune_seconds: f64,
+    success: Success,
+}
+
+/// How well the model does on what it has learnt from.
+enum Success {
+    /// On pairs.
+    Pairs(Errors),
+    /// On items.
+    Items { pair_accuracy: Option<f64> },
+}
+
+impl Success {
+    fn json(&self) -> SuccessJson {
+        match self {
+            Success::Pairs(errors) => SuccessJson::Pairs { error: errors.model, majority_error: errors.majority },
+            &Success::Items { pair_accuracy } => SuccessJson::Items { pair_accuracy },
+        }
+    }
+
+    fn add_to(&self, facts: &mut Facts) {
+        match self {
+            Success::Pairs(errors) => facts.add("error", errors.text()),
+            &Success::Items { pair_accuracy: Some(accuracy) } => facts.add("accuracy", accuracy_text(accuracy)),
+            Success::Items { .. } => {}
+        }
+    }
+}
+
+fn search_pairs(search: &PairSearch, plan: &TunePlan, output: &Output) -> Run<Found> {
+    output.note(|| "reading the pairs".into());
+    let started = Instant::now();
+    let data = io::read_pairs(&search.files)?.into_comparisons()?;
+    let valid = search.valid.as_ref().map(|files| io::read_pairs(files)?.into_comparisons()).transpose()?;
+    let load_seconds = started.elapsed().as_secs_f64();
+    output.note(|| {
+        format!("read {} ({}) in {load_seconds:.2} s", count(data.n_pairs(), "pair"), count(data.n_ties(), "tie"))
+    });
+    let tuner = search.tuner(&data)?;
+    let (split, n_parts) = match &valid {
+        Some(valid) => (Split::Valid(valid), 1),
+        None => (Split::Folds(plan.n_folds), plan.n_folds),
     };
+    let size = Size { n_points: tuner.grid.n_points(), n_parts, n_c: tuner.grid.c.len() };
+    let (tuned, tune_seconds) = watched(size, output, |bar| tuner.tune(&data, split, bar))?;
+    let errors = if output.shows_summary() { Errors::on(&tuned.fit.model, &data)? } else { Errors::default() };
+    Ok(Found { tuned, load_seconds, tune_seconds, success: Success::Pairs(errors) })
+}
+
+fn search_items(search: &ItemSearch, plan: &TunePlan, output: &Output) -> Run<Found> {
+    output.note(|| "reading the items".into());
+    let started = Instant::now();
+    let data = io::read_ranking(&search.data, &search.columns, search.precision)?;
+    // As `evaluate` reads them.
+    let read = |source| io::read_ranking(source, &search.columns, Precision::F64);
+    let valid = search.valid.as_ref().map(read).transpose()?;
+    let load_seconds = started.elapsed().as_secs_f64();
+    output.note(|| {
+        let (items, groups) = (count(data.n_items(), "item"), count(data.groups.len(), "group"));
+        format!("read {items} in {groups} in {load_seconds:.2} s")
+    });
+    let tuner = search.tuner(&data)?;
+    let (split, n_parts) = match &valid {
+        Some(valid) => (RankSplit::Valid(valid), 1),
+        None => (RankSplit::Folds(plan.n_folds), plan.n_folds),
+    };
+    let size = Size { n_points: tuner.c.len() * tuner.losses.len(), n_parts, n_c: tuner.c.len() };
+    let (tuned, tune_seconds) = watched(size, output, |bar| tuner.tune(&data, split, bar))?;
+    let accuracy = if output.shows_summary() { pair_accuracy(&tuned.fit.model, &data)? } else { None };
+    Ok(Found { tuned, load_seconds, tune_seconds, success: Success::Items { pair_accuracy: accuracy } })
+}
+
+/// How much there is to do.
+#[derive(Clone, Copy)]
+struct Size {
+    n_points: usize,
+    n_parts: usize,
+    n_c: usize,
+}
+
+/// Searches behind a bar; Ctrl-C ends it. Tells the seconds without those of the last fit.
+fn watched(size: Size, output: &Output, tune: impl FnOnce(&TuningBar) -> Result<Tuned, Error>) -> Run<(Tuned, f64)> {
+    let Size { n_points, n_parts, n_c } = size;
+    output.note(|| format!("tuning: {}, {} each", count(n_points, "point"), count(n_parts, "fit")));
+    let started = Instant::now();
+    let shield = Shield::up();
+    let tuned = tune(&TuningBar::new(output.shows_progress(), n_points.saturating_mul(n_parts), n_c));
     drop(shield);
     interrupt::check()?;
-    Ok(tuned?)
+    let tuned = tuned?;
+    let seconds = started.elapsed().as_secs_f64() - tuned.fit.seconds;
+    Ok((tuned, seconds))
 }
 
 #[derive(Debug, Serialize)]
@@ -132,12 +200,19 @@ struct TuneJson<'a> {
     search: TuningJson<'a>,
     #[serde(flatten)]
     description: Description<'a>,
-    error: Option<f64>,
-    majority_error: Option<f64>,
+    #[serde(flatten)]
+    success: SuccessJson,
     seconds: Seconds,
     peak_memory_bytes: Option<u64>,
     threads: usize,
     warnings: &'a [&'a String],
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum SuccessJson {
+    Pairs { error: Option<f64>, majority_error: Option<f64> },
+    Items { pair_accuracy: Option<f64> },
 }
 
 #[derive(Debug, Clone, Copy, Serialize)]

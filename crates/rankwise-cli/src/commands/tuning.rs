@@ -100,6 +100,9 @@ impl Params {
 pub(super) fn split_text(split: TuningSplit) -> String {
     match split {
         TuningSplit::Validation { pairs } => count(pairs, "validation pair"),
+        TuningSplit::ValidationItems { items, groups } => {
+            format!("{} in {}", count(items, "validation item"), count(groups, "group"))
+        }
         TuningSplit::Folds { folds } => count(folds, "fold"),
     }
 }
@@ -107,9 +110,10 @@ pub(super) fn split_text(split: TuningSplit) -> String {
 /// What stands beside every value: a constant answer's.
 pub(super) fn baseline_text(tuning: &Tuning) -> String {
     match tuning.baseline {
-        Some(TuningBaseline { outcome, value }) => {
+        Some(TuningBaseline { outcome: Some(outcome), value }) => {
             format!("always \"{}\" would get {}", outcome.name(), rounded(value))
         }
+        Some(TuningBaseline { outcome: None, value }) => format!("equal scores would get {}", rounded(value)),
         None => format!("{} of a constant answer is not known", tuning.metric),
     }
 }

@@ -1,4 +1,4 @@
-//! `tune`, as meant: which points, measured on which pairs.
+//! `tune`, as meant: which points, measured on which pairs; items have a file of their own.
 
 use std::path::PathBuf;
 
@@ -6,9 +6,11 @@ use rankwise::Error;
 use rankwise::data::{Comparisons, Precision};
 use rankwise::io::{PairFiles, Source};
 use rankwise::kernel::{Gamma, Kernel};
+use rankwise::metrics::PairMetric;
 use rankwise::selection::{Grid, Tuner};
 
 use super::grid::{TypedGrid, check_count};
+use super::tune_items::ItemSearch;
 use crate::args::{Common, KernelName, LearnArgs, TuneArgs};
 use crate::exit::{Failure, Run};
 
@@ -16,23 +18,36 @@ const USUAL_FOLDS: usize = 5;
 
 /// `tune`, as meant.
 pub(crate) struct TunePlan {
-    /// The data.
-    pub(crate) files: PairFiles,
-    /// Pairs to measure on; without them, folds.
-    pub(crate) valid: Option<PairFiles>,
-    /// How many folds.
+    /// What to search with what.
+    pub(crate) search: Search,
+    /// How many folds, without validation data.
     pub(crate) n_folds: usize,
-    /// The search.
-    tuner: Tuner,
-    /// Nothing was said about γ of rbf: several widths that suit the data are tried.
-    widens: bool,
     /// The model file.
     pub(crate) output: PathBuf,
     /// The file of all points.
     pub(crate) table: Option<PathBuf>,
 }
 
-impl TunePlan {
+/// A search on either kind of data.
+pub(crate) enum Search {
+    /// On judged pairs.
+    Pairs(Box<PairSearch>),
+    /// On items with labels.
+    Items(Box<ItemSearch>),
+}
+
+/// A search on judged pairs.
+pub(crate) struct PairSearch {
+    /// The data.
+    pub(crate) files: PairFiles,
+    /// Pairs to measure on; without them, folds.
+    pub(crate) valid: Option<PairFiles>,
+    tuner: Tuner,
+    /// Nothing was said about γ of rbf: several widths that suit the data are tried.
+    widens: bool,
+}
+
+impl PairSearch {
     /// The search, for these data.
     pub(crate) fn tuner(&self, data: &Comparisons) -> Run<Tuner> {
         let mut tuner = self.tuner.clone();
@@ -50,14 +65,30 @@ impl TunePlan {
 
 /// What `tune` was asked to do.
 pub(crate) fn tune(args: &TuneArgs, common: &Common) -> Run<TunePlan> {
-    let learn = &args.learn;
-    super::refuse_items(learn)?;
     let typed = TypedGrid::parse(&args.grid)?;
-    refuse_twice(learn, &typed)?;
+    refuse_twice(&args.learn, &typed)?;
+    let n_folds = args.folds.unwrap_or(USUAL_FOLDS);
+    if n_folds < 2 {
+        return Err(Error::parameter("folds", n_folds, "at least 2").into());
+    }
+    if args.learn.data.is_none() && args.learn.source.pairs.is_none() {
+        return Err(Failure::Usage(
+            "no data: give items with labels (tune DATA -o MODEL), or compared pairs with --pairs FILE".into(),
+        ));
+    }
+    let search = match &args.learn.data {
+        Some(data) => Search::Items(Box::new(super::tune_items::search(data, args, &typed, common)?)),
+        None => Search::Pairs(Box::new(search_pairs(args, &typed, common)?)),
+    };
+    Ok(TunePlan { search, n_folds, output: args.learn.output.clone(), table: args.table.clone() })
+}
+
+fn search_pairs(args: &TuneArgs, typed: &TypedGrid, common: &Common) -> Run<PairSearch> {
+    let learn = &args.learn;
     let usual = args.grid.is_empty();
     let names = typed.kernel.clone().unwrap_or_else(|| vec![learn.kernel.kernel.unwrap_or(KernelName::Linear)]);
     let mut tuner = Tuner::new(super::estimator(learn, common)?)
-        .metric(args.metric)
+        .metric(pair_metric(args.metric.as_deref())?)
         .time_limit(super::time_limit(args.time_limit)?);
     let c = match (&typed.c, learn.c) {
         (Some(values), _) => values.clone(),
@@ -67,18 +98,24 @@ pub(crate) fn tune(args: &TuneArgs, common: &Common) -> Run<TunePlan> {
     };
     let losses = typed.loss.clone().unwrap_or_else(|| vec![learn.loss.unwrap_or_default()]);
     // Counted before they are made.
-    check_count(c.len().saturating_mul(losses.len()).saturating_mul(n_kernels(&typed, &names)))?;
-    tuner.grid = Grid { c, kernels: kernels(learn, &typed, &names)?, losses };
+    check_count(c.len().saturating_mul(losses.len()).saturating_mul(n_kernels(typed, &names)))?;
+    tuner.grid = Grid { c, kernels: kernels(learn, typed, &names)?, losses };
     let widens = usual && learn.kernel.gamma.is_none() && names.contains(&KernelName::Rbf);
     tuner.check()?; // before anything is read
 
-    let n_folds = args.folds.unwrap_or(USUAL_FOLDS);
-    if n_folds < 2 {
-        return Err(Error::parameter("folds", n_folds, "at least 2").into());
-    }
     let files = super::pair_files(&learn.source, learn.format.format, learn.precision)?;
     let valid = args.valid.as_ref().map(|path| valid_files(path, learn, &files)).transpose()?;
-    Ok(TunePlan { files, valid, n_folds, tuner, widens, output: learn.output.clone(), table: args.table.clone() })
+    Ok(PairSearch { files, valid, tuner, widens })
+}
+
+/// A metric of pairs that depends on the model and is one number.
+fn pair_metric(typed: Option<&str>) -> Run<PairMetric> {
+    let Some(typed) = typed else { return Ok(PairMetric::ZeroOne) };
+    let metrics = || PairMetric::ALL.into_iter().filter(|metric| *metric != PairMetric::AucBaseline);
+    metrics().find(|metric| metric.name() == typed).ok_or_else(|| {
+        let names = metrics().map(PairMetric::name).collect::<Vec<_>>().join(", ");
+        Failure::Usage(format!("--metric {typed}: no metric to choose by; for pairs there are {names}"))
+    })
 }
 
 /// Pairs to measure on, read as `evaluate` reads them.

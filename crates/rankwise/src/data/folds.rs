@@ -1,7 +1,7 @@
-//! Folds for cross-fitting that depend on what a pair says, not on where it stands in the file.
+//! Folds that depend on what a pair or a group of items says, not on where it stands in the file.
 
 use super::random::mix;
-use super::{Comparisons, Outcome};
+use super::{Comparisons, Outcome, Ranking};
 
 /// A fold number below `n_folds` for every pair. Pairs of one group share a fold; without groups, copies of one pair
 /// do (left and right exchanged or not), so that weight 2 and writing a pair twice give the same folds, and neither
@@ -11,7 +11,7 @@ pub fn cross_fit_folds(data: &Comparisons, n_folds: usize, seed: u64) -> Vec<u32
     // Items without features are what they are called; their columns are numbered as they came.
     let name = |i: usize| items.ids.as_ref().filter(|_| items.are_indicators).map(|ids| ids[i].as_bytes());
     let hash = |i: usize| match name(i) {
-        Some(name) => name.iter().fold(name.len() as u64, |hash, &byte| mix(hash, u64::from(byte))),
+        Some(name) => hash_bytes(name),
         None => items.features.hash_row(i),
     };
     let item_hash: Vec<u64> = (0..items.n_items()).map(hash).collect();
@@ -37,7 +37,40 @@ pub fn cross_fit_folds(data: &Comparisons, n_folds: usize, seed: u64) -> Vec<u32
         }
         None => (0..data.n_pairs()).map(|k| (data.outcomes[k] == Outcome::Tie, key(k))).collect(),
     };
-    let mut distinct = cells.clone();
+    dealt_out(&cells, n_folds)
+}
+
+/// A fold number below `n_folds` for every group of items. It depends on the group's name; on its items where it has
+/// none, so that neither the order of rows nor that of groups matters. Groups with pairs are spread evenly, and so are
+/// those without.
+pub fn group_folds(data: &Ranking, n_folds: usize, seed: u64) -> Vec<u32> {
+    let cell = |(group, items): (usize, &[u32])| {
+        let name = data.groups.name(group);
+        let key = if name.is_empty() { hash_items(data, items) } else { hash_bytes(name.as_bytes()) };
+        (!data.has_pair(group, items), mix(mix(0, seed), key))
+    };
+    let cells: Vec<(bool, u64)> = data.groups.members().iter().enumerate().map(cell).collect();
+    dealt_out(&cells, n_folds)
+}
+
+/// A hash of what the items of a group are, whatever their order; copies count once.
+fn hash_items(data: &Ranking, items: &[u32]) -> u64 {
+    let present = items.iter().map(|&item| item as usize).filter(|&item| data.weight(item) > 0.0);
+    // Adding 0 makes one zero of the two.
+    let hash = |item: usize| mix(data.items.features.hash_row(item), (data.labels[item] + 0.0).to_bits());
+    let mut hashes: Vec<u64> = present.map(hash).collect();
+    hashes.sort_unstable();
+    hashes.dedup();
+    hashes.into_iter().fold(0, mix)
+}
+
+fn hash_bytes(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(bytes.len() as u64, |hash, &byte| mix(hash, u64::from(byte)))
+}
+
+/// Deals cells out to folds in their order, stratum by stratum; equal ones share a fold.
+fn dealt_out(cells: &[(bool, u64)], n_folds: usize) -> Vec<u32> {
+    let mut distinct = cells.to_vec();
     distinct.sort_unstable();
     distinct.dedup();
     cells.iter().map(|cell| distinct.binary_search(cell).map_or(0, |position| (position % n_folds) as u32)).collect()

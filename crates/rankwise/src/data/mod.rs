@@ -16,7 +16,7 @@ pub mod simulate;
 pub use comparison::{Comparisons, Outcome, Pair, PairSet};
 pub use features::{Features, Precision};
 pub(crate) use features::{Stored, Values};
-pub use folds::cross_fit_folds;
+pub use folds::{cross_fit_folds, group_folds};
 pub use groups::{Groups, Members};
 pub use items::Items;
 pub use random::Random;

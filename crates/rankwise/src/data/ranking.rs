@@ -65,6 +65,13 @@ impl Ranking {
         self.group_weights.as_ref().map_or(1.0, |weights| weights[group])
     }
 
+    /// Whether two items of a group, whose items these are, have different labels; of what has a weight above 0.
+    pub(crate) fn has_pair(&self, group: usize, items: &[u32]) -> bool {
+        let mut labels = items.iter().filter(|&&i| self.weight(i as usize) > 0.0).map(|&i| self.labels[i as usize]);
+        let first = labels.next();
+        self.group_weight(group) > 0.0 && labels.any(|label| Some(label) != first)
+    }
+
     /// The items of the given numbers, in the groups they have.
     pub fn select(&self, numbers: &[usize]) -> Self {
         let groups = self.groups.select(numbers);

@@ -28,10 +28,19 @@ pub struct Scaler {
 impl Scaler {
     /// Learns from items; `None` for [`Scale::None`].
     pub fn learn(kind: Scale, items: &Features) -> Option<Self> {
+        Self::learn_from_rows(kind, items, 0..items.n_rows())
+    }
+
+    /// Learns from some of the items.
+    pub(crate) fn learn_from_rows(
+        kind: Scale,
+        items: &Features,
+        rows: impl Iterator<Item = usize> + Clone,
+    ) -> Option<Self> {
         if kind == Scale::None {
             return None;
         }
-        let stats = ColumnStats::of(items);
+        let stats = ColumnStats::of_rows(items, rows);
         let (mut shift, mut divisor) = match kind {
             Scale::None => return None,
             Scale::Standard => (stats.mean, stats.deviation),
@@ -87,10 +96,15 @@ pub(crate) struct ColumnStats {
 impl ColumnStats {
     /// Two passes over the stored numbers; zeros that a sparse row does not store count.
     pub(crate) fn of(items: &Features) -> Self {
-        let (n, d) = (items.n_rows(), items.n_cols());
+        Self::of_rows(items, 0..items.n_rows())
+    }
+
+    /// The same of some rows.
+    pub(crate) fn of_rows(items: &Features, rows: impl Iterator<Item = usize> + Clone) -> Self {
+        let (n, d) = (rows.clone().count(), items.n_cols());
         let (mut low, mut high) = (vec![f64::INFINITY; d], vec![f64::NEG_INFINITY; d]);
         let (mut sum, mut stored) = (vec![0.0; d], vec![0usize; d]);
-        for row in 0..n {
+        for row in rows.clone() {
             items.for_each_in_row(row, |c, v| {
                 low[c] = low[c].min(v);
                 high[c] = high[c].max(v);
@@ -106,7 +120,7 @@ impl ColumnStats {
         }
         let mean = sum;
         let mut variance = vec![0.0; d];
-        for row in 0..n {
+        for row in rows {
             items.for_each_in_row(row, |c, v| variance[c] += (v - mean[c]).powi(2) / n as f64);
         }
         let deviation = (0..d)

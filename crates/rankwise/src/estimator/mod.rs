@@ -7,12 +7,13 @@ mod pair_solution;
 mod pairs;
 mod rank;
 mod rank_svm;
+mod rank_trial;
 mod trials;
 
 pub use common::{Effort, Fit};
 pub use compare::CompareSvm;
 pub use pair_estimator::PairEstimator;
 pub use rank::{CompareRank, Variant};
-
 pub use rank_svm::RankSvm;
+pub(crate) use rank_trial::{RankTrial, unit_of_c};
 pub(crate) use trials::{HeldOut, Path, Trials};

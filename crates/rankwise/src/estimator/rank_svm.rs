@@ -136,14 +136,24 @@ pub(crate) struct RankPath<'a> {
 
 impl<'a> RankPath<'a> {
     /// Makes ready; the data must have a pair.
-    pub(crate) fn new(svm: &RankSvm, data: &'a Ranking, scaler: Option<&'a Scaler>) -> Result<Self> {
+    fn new(svm: &RankSvm, data: &'a Ranking, scaler: Option<&'a Scaler>) -> Result<Self> {
+        Self::of_groups(svm, data, scaler, |_| true)
+    }
+
+    /// The same for those groups that `keeps` says yes to.
+    pub(super) fn of_groups(
+        svm: &RankSvm,
+        data: &'a Ranking,
+        scaler: Option<&'a Scaler>,
+        keeps: impl Fn(usize) -> bool,
+    ) -> Result<Self> {
         let shape = match svm.loss {
             Loss::Logistic if svm.c.is_finite() => Shape::Logistic,
             Loss::Hinge if svm.c.is_finite() => Shape::Hinge(1.0),
             _ => Shape::SquaredHinge, // a hard margin knows no loss
         };
         let divisors = scaler.map(|scaler| scaler.divisor.as_slice());
-        let sums = RankSums::new(data, divisors, shape, svm.c, svm.balance == Balance::Groups);
+        let sums = RankSums::new(data, keeps, divisors, shape, svm.c, svm.balance == Balance::Groups);
         let counts = sums.counts();
         if counts.n_pairs == 0 {
             let problem = match (data.n_items(), counts.n_dropped) {
@@ -178,6 +188,18 @@ impl<'a> RankPath<'a> {
         }
         self.last = Some(start);
         Ok(())
+    }
+
+    /// The next fit starts from these weights of the scaled features.
+    pub(super) fn start_at(&mut self, weights: Option<Vec<f64>>) {
+        self.last = weights;
+    }
+
+    /// About the C at which losses weigh as much as the norm: 1 over the weight of all pairs and the mean square of the
+    /// difference of two items of a group.
+    pub(super) fn unit_of_c(&self) -> f64 {
+        let difference = self.sums.usual_difference();
+        1.0 / (self.sums.mass() * if difference > 0.0 { difference * difference } else { 1.0 })
     }
 
     fn n_pairs(&self) -> usize {
@@ -249,7 +271,7 @@ impl<'a> RankPath<'a> {
         Ok(Model { scorer, threshold: 0.0, beta: None, no_tie_region: false, training })
     }
 
-    fn solve(&mut self, c: f64, limits: Limits<'_>) -> Result<Solution> {
+    pub(super) fn solve(&mut self, c: f64, limits: Limits<'_>) -> Result<Solution> {
         let start = self.last.take();
         let solution = if c == f64::INFINITY { self.separate(start, limits)? } else { self.minimise(c, start, limits) };
         if !(solution.objective.is_finite() && solution.weights.iter().all(|w| w.is_finite())) {
@@ -308,12 +330,13 @@ impl<'a> RankPath<'a> {
 }
 
 /// Where a fit ended.
-struct Solution {
-    weights: Vec<f64>,
+pub(super) struct Solution {
+    /// Of the scaled features.
+    pub(super) weights: Vec<f64>,
     objective: f64,
     gap: f64,
     steps: u64,
-    stop: Stop,
+    pub(super) stop: Stop,
 }
 
 fn why_not_converged(solution: &Solution, tol: f64) -> Option<String> {

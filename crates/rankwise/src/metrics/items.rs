@@ -229,6 +229,13 @@ impl ItemMetric {
     }
 }
 
+impl Default for ItemMetric {
+    /// `pair_accuracy`, which any labels have.
+    fn default() -> Self {
+        ItemMetric { name: "pair_accuracy".into(), kind: Kind::PairAccuracy }
+    }
+}
+
 impl fmt::Display for ItemMetric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)

@@ -1,7 +1,7 @@
 //! What is known of the search that chose a model's parameters, saved with it. No times: the same input gives the same
 //! bytes.
 
-use super::Training;
+use super::{LearntFrom, Training};
 use crate::data::Outcome;
 use crate::kernel::{Kernel, KernelFunction};
 use crate::loss::Loss;
@@ -17,9 +17,9 @@ pub struct Tuning {
     pub metric: String,
     /// Whether more of it is better.
     pub greater_is_better: bool,
-    /// Which pairs were held out.
+    /// What was held out.
     pub split: TuningSplit,
-    /// What a constant answer gets on these pairs.
+    /// What a constant answer gets there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<TuningBaseline>,
     /// Every point, in the order of the grid.
@@ -34,7 +34,7 @@ pub struct Tuning {
     pub warnings: Vec<String>,
 }
 
-/// Which pairs a search was measured on.
+/// What a search was measured on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum TuningSplit {
@@ -43,19 +43,28 @@ pub enum TuningSplit {
         /// How many of them have a weight above 0.
         pairs: usize,
     },
-    /// Every pair once, by machines that have not seen its fold.
+    /// Items of their own.
+    #[serde(rename = "validation_items")]
+    ValidationItems {
+        /// How many of them have a weight above 0.
+        items: usize,
+        /// In how many groups.
+        groups: usize,
+    },
+    /// Every pair or group of items once, by machines that have not seen its fold.
     Folds {
         /// How many folds.
         folds: usize,
     },
 }
 
-/// What always giving the same answer gets on the pairs that were held out.
+/// What always giving the same answer gets on what was held out.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TuningBaseline {
-    /// The answer.
-    pub outcome: Outcome,
+    /// The answer; `None` for items, which all get the same score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
     /// The metric.
     #[serde(with = "super::number")]
     pub value: f64,
@@ -65,7 +74,7 @@ impl TuningSplit {
     /// How many times each point is measured.
     pub fn n_parts(self) -> usize {
         match self {
-            TuningSplit::Validation { .. } => 1,
+            TuningSplit::Validation { .. } | TuningSplit::ValidationItems { .. } => 1,
             TuningSplit::Folds { folds } => folds,
         }
     }
@@ -106,6 +115,15 @@ impl Tuning {
         let n_parts = self.split.n_parts();
         if matches!(self.split, TuningSplit::Folds { folds } if folds < 2) {
             return Err(format!("the search has {n_parts} folds, expected at least 2"));
+        }
+        let is_of_items = training.learnt_from == LearntFrom::Items;
+        let is_of_other = match self.split {
+            TuningSplit::Validation { .. } => is_of_items,
+            TuningSplit::ValidationItems { .. } => !is_of_items,
+            TuningSplit::Folds { .. } => false,
+        };
+        if is_of_other || self.baseline.is_some_and(|baseline| baseline.outcome.is_none() != is_of_items) {
+            return Err("the search is one of items or of pairs, and the model is of the other".into());
         }
         if let Some(bad) = self.baseline.map(|baseline| baseline.value).filter(|value| !value.is_finite()) {
             return Err(format!("the search's constant answer gets {bad}, expected a finite number"));

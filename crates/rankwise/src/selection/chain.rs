@@ -27,7 +27,7 @@ pub struct TuneProgress {
 /// What became of a point on one part.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Cell {
-    /// The metric on the held-out pairs, and how the fit ended.
+    /// The metric on what was held out, and how the fit ended.
     Measured(f64, Stop),
     /// The numbers of this point cannot be computed; others can.
     Failed(String),
@@ -54,10 +54,23 @@ impl Limits<'_> {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// Counts a point and tells.
-    fn tell(&self, c: f64, time: Duration) {
-        let done = self.done.fetch_add(1, Ordering::SeqCst) + 1;
-        self.watch.on_point(TuneProgress { done, total: self.total, c, time });
+    /// Measures a point on a part, unless that is over, counts it and tells. A point whose numbers leave their range is
+    /// [`Cell::Failed`]; any other error ends the search.
+    pub(super) fn cell(&self, c: f64, measure: impl FnOnce() -> Result<Cell>) -> Result<Cell> {
+        if self.are_over() {
+            return Ok(Cell::NotReached);
+        }
+        let started = Instant::now();
+        let cell = match measure() {
+            Ok(cell) => cell,
+            Err(Error::Numeric { problem, .. }) => Cell::Failed(problem),
+            Err(error) => return Err(error),
+        };
+        if cell != Cell::NotReached {
+            let done = self.done.fetch_add(1, Ordering::SeqCst) + 1;
+            self.watch.on_point(TuneProgress { done, total: self.total, c, time: started.elapsed() });
+        }
+        Ok(cell)
     }
 }
 
@@ -78,27 +91,12 @@ pub(super) struct Chain<'a> {
 }
 
 impl Chain<'_> {
-    /// Fits with the next C and measures on the held-out pairs. A point whose numbers leave their range is
-    /// [`Cell::Failed`]; any other error ends the search.
+    /// Fits with the next C and measures on the held-out pairs.
     pub(super) fn next(&mut self, c: f64, metric: PairMetric, limits: &Limits<'_>) -> Result<()> {
-        if limits.are_over() {
-            self.cells.push(Cell::NotReached);
-            return Ok(());
-        }
-        let started = Instant::now();
-        let measured = match self.along_path(c, metric, limits) {
-            Ok(None) => self.alone(c, metric, limits),
-            Ok(Some(cell)) => Ok(cell),
-            Err(error) => Err(error),
-        };
-        let cell = match measured {
-            Ok(cell) => cell,
-            Err(Error::Numeric { problem, .. }) => Cell::Failed(problem),
-            Err(error) => return Err(error),
-        };
-        if cell != Cell::NotReached {
-            limits.tell(c, started.elapsed());
-        }
+        let cell = limits.cell(c, || match self.along_path(c, metric, limits)? {
+            Some(cell) => Ok(cell),
+            None => self.alone(c, metric, limits),
+        })?;
         self.cells.push(cell);
         Ok(())
     }

@@ -61,7 +61,7 @@ impl Grid {
     }
 }
 
-fn distinct<T: Copy + PartialEq>(values: &[T]) -> Vec<T> {
+pub(super) fn distinct<T: Copy + PartialEq>(values: &[T]) -> Vec<T> {
     let mut kept: Vec<T> = Vec::new();
     for &value in values {
         if !kept.contains(&value) {
@@ -103,7 +103,7 @@ fn spaced(lo: f64, hi: f64, n: usize, k: usize) -> f64 {
     10f64.powf(exponent)
 }
 
-fn three_digits(value: f64) -> f64 {
+pub(super) fn three_digits(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 

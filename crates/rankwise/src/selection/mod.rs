@@ -1,15 +1,20 @@
-//! Choosing parameters: a grid of points, pairs held out to measure them on, the best point and its model.
+//! Choosing parameters: a grid of points, pairs or items held out to measure them on, the best point and its model.
 //!
-//! A point is a loss, a kernel and a C. It is measured on pairs that its machines have not seen: a validation set, or
-//! every fold in turn. All fits of one loss and kernel on one training part, C ascending, are a chain.
+//! A point is a loss, a kernel and a C. It is measured on pairs or groups of items that its machines have not seen: a
+//! validation set, or every fold in turn. All fits of one loss and kernel on one training part, C ascending, are a chain.
 
 mod chain;
+mod found;
 mod grid;
+mod rank_split;
+mod rank_tuner;
 mod split;
 mod sweep;
 mod tuner;
 
 pub use chain::TuneProgress;
 pub use grid::{Grid, log_spaced};
+pub use rank_split::RankSplit;
+pub use rank_tuner::RankTuner;
 pub use split::Split;
 pub use tuner::{TuneWatch, Tuned, Tuner};

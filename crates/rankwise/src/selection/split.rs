@@ -1,15 +1,16 @@
 //! Which pairs are held out, and whether they can be measured on: all of it is known before the first fit.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::data::{Comparisons, Outcome, Scale, cross_fit_folds};
+use crate::data::{Comparisons, Features, Items, Outcome, Scale, cross_fit_folds};
 use crate::error::{Error, Place, Result};
 use crate::estimator::Trials;
 use crate::metrics::{Judged, PairMetric};
 use crate::model::{ScoreFunction, Scorer, TuningSplit};
 
 /// Kernel machines re-fit their threshold on folds of the seed itself; these must be others.
-const OTHER_FOLDS: u64 = 0x5475_6e65_466f_6c64;
+pub(super) const OTHER_FOLDS: u64 = 0x5475_6e65_466f_6c64;
 
 /// Which pairs a point is measured on.
 #[derive(Debug, Clone, Copy)]
@@ -82,7 +83,7 @@ impl Split<'_> {
         }
         let parts = match self {
             Split::Valid(valid) => {
-                check_columns(&train, valid)?;
+                columns_as_in(&train.set.items, &valid.set.items, "pairs")?;
                 Parts { parts: vec![Part { train, held: present(valid) }], folded: None, warnings: Vec::new() }
             }
             Split::Folds(n_folds) => folded(train, n_folds, seed)?,
@@ -203,21 +204,20 @@ impl Part {
     }
 }
 
-/// Whether a model of the training pairs can read the validation items.
-fn check_columns(train: &Comparisons, valid: &Comparisons) -> Result<()> {
-    let items = &train.set.items;
-    let n_features = items.features.n_cols();
+/// The validation items as a model of the training items reads them; `what` is what the data are.
+pub(super) fn columns_as_in<'a>(train: &Items, valid: &'a Items, what: &str) -> Result<Cow<'a, Features>> {
+    let n_features = train.features.n_cols();
     let scorer = Scorer {
         n_features,
-        feature_names: items.feature_names.clone(),
-        are_indicators: items.are_indicators,
+        feature_names: train.feature_names.clone(),
+        are_indicators: train.are_indicators,
         scaler: None,
         function: ScoreFunction::Linear { weights: vec![0.0; n_features] },
     };
-    scorer.scores(&valid.set.items).map(|_| ()).map_err(|error| match error {
+    scorer.read(valid).map_err(|error| match error {
         Error::Mismatch { problem, remedy } => Error::Data {
-            place: Place::file("validation pairs"),
-            problem: format!("they do not fit the training pairs: {}", problem.replace("the model", "training")),
+            place: Place::file(format!("validation {what}")),
+            problem: format!("they do not fit the training {what}: {}", problem.replace("the model", "training")),
             remedy,
         },
         other => other,

@@ -3,7 +3,8 @@
 use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
-use super::chain::{Cell, Limits, TuneProgress};
+use super::chain::{Limits, TuneProgress};
+use super::found::{Found, Point, Refit, in_pool};
 use super::grid::{Grid, gamma_of, scale_gamma};
 use super::split::{Parts, Split};
 use super::sweep::Sweep;
@@ -13,8 +14,8 @@ use crate::estimator::{Fit, PairEstimator};
 use crate::kernel::{Gamma, Kernel};
 use crate::loss::Loss;
 use crate::metrics::{Judged, PairMetric};
-use crate::model::{EQUAL_MEANS, Tuning, TuningBaseline, TuningPoint, TuningSplit};
-use crate::progress::{Progress, Stop, Unwatched, Watch};
+use crate::model::{Tuning, TuningBaseline, TuningPoint, TuningSplit};
+use crate::progress::Unwatched;
 
 /// Looks on while a search runs. May be called from any thread.
 pub trait TuneWatch: Sync {
@@ -131,17 +132,7 @@ impl Tuner {
         let started = Instant::now();
         let effort = *self.estimator.effort();
         let parts = split.parts(data, self.metric, effort.seed)?;
-        let search = || self.search(data, &parts, split.record(&parts), started, watch);
-        if effort.threads == 0 {
-            return search();
-        }
-        match rayon::ThreadPoolBuilder::new().num_threads(effort.threads).build() {
-            Ok(pool) => pool.install(search),
-            Err(e) => Err(Error::Unsupported {
-                problem: format!("{} threads cannot be started: {e}", effort.threads),
-                remedy: "ask for fewer threads".into(),
-            }),
-        }
+        in_pool(effort.threads, || self.search(data, &parts, split.record(&parts), started, watch))
     }
 
     /// The estimator of a point, in whatever pool there is.
@@ -171,45 +162,29 @@ impl Tuner {
         if !watch.keep_going() {
             return Err(Error::Interrupted);
         }
-        let is_cut_short = points.iter().flat_map(|point| &point.cells).any(|cell| *cell == Cell::NotReached);
-        let mut warnings = [parts.warnings.clone(), warnings(&points)].concat();
-        let points: Vec<TuningPoint> = points.into_iter().map(Point::record).collect();
-        let n_measured = points.iter().filter(|point| point.mean.is_some()).count();
-        if n_measured == 0 {
-            return Err(self.nothing_measured(is_cut_short, points.len(), warnings));
-        }
-        if is_cut_short {
-            let n_points = points.len();
-            warnings
-                .push(format!("the time limit ended the search when {n_measured} of {n_points} points were complete"));
-        }
-        let best = self.best(&points, data)?;
-        let TuningPoint { c, kernel, loss, .. } = points[best];
+        let found = Found::new(
+            points,
+            parts.warnings.clone(),
+            self.time_limit,
+            "try other kernels or smaller C, or scaled features (--scale standard)",
+        )?;
+        let best = self.best(&found, data)?;
+        let TuningPoint { c, kernel, loss, .. } = found.points[best];
         let mut estimator = self.point(c, kernel, loss);
         estimator.effort_mut().threads = 0;
         let mut fit = estimator.fit_watched(data, &Refit(watch))?;
         if !watch.keep_going() {
             return Err(Error::Interrupted);
         }
-        fit.model.training.tuning = Some(Tuning {
-            metric: self.metric.name().into(),
-            greater_is_better: self.metric.greater_is_better(),
-            split,
-            baseline: self.baseline(data, parts, split)?,
-            best,
-            stopped_after: is_cut_short.then_some(n_measured),
-            points,
-            warnings,
-        });
+        let metric = (self.metric.name(), self.metric.greater_is_better());
+        let baseline = self.baseline(data, parts, split)?;
+        fit.model.training.tuning = Some(found.record(metric, split, baseline, best));
         Ok(Tuned { fit })
     }
 
     /// The best mean; among equal ones the smallest C, then the smallest γ (none is the smallest), then the first.
-    fn best(&self, points: &[TuningPoint], data: &Comparisons) -> Result<usize> {
-        let sign = if self.metric.greater_is_better() { -1.0 } else { 1.0 };
-        let losses = || points.iter().enumerate().filter_map(|(at, point)| Some((at, sign * point.mean?)));
-        let least = losses().fold(f64::INFINITY, |least, (_, loss)| least.min(loss));
-        let equal: Vec<usize> = losses().filter(|&(_, loss)| loss <= least + EQUAL_MEANS).map(|(at, _)| at).collect();
+    fn best(&self, found: &Found, data: &Comparisons) -> Result<usize> {
+        let (points, equal) = (&found.points, found.equally_good(self.metric.greater_is_better()));
         let scale = if equal.iter().any(|&at| gamma_of(points[at].kernel) == Some(Gamma::Scale)) {
             scale_gamma(&self.estimator, data)?
         } else {
@@ -232,98 +207,6 @@ impl Tuner {
         };
         let margins = vec![0.0; held.n_pairs()];
         let judged = Judged::new(&held.outcomes, &margins, held.weights.as_deref(), 0.0)?;
-        Ok(self.metric.of_constant(&judged).map(|(outcome, value)| TuningBaseline { outcome, value }))
-    }
-
-    fn nothing_measured(&self, is_cut_short: bool, n_points: usize, warnings: Vec<String>) -> Error {
-        if is_cut_short {
-            let seconds = self.time_limit.map_or(0.0, |limit| limit.as_secs_f64());
-            return Error::Search {
-                problem: format!("the time limit of {seconds} s was over before one of {n_points} points was complete"),
-                remedy: "allow more time (--time-limit), or use fewer folds or a smaller grid".into(),
-            };
-        }
-        Error::Search {
-            problem: warnings.join("; "),
-            remedy: "try other kernels or smaller C, or scaled features (--scale standard)".into(),
-        }
-    }
-}
-
-/// A point with what became of it on every part.
-struct Point {
-    loss: Loss,
-    kernel: Kernel,
-    c: f64,
-    cells: Vec<Cell>,
-}
-
-impl Point {
-    fn record(self) -> TuningPoint {
-        let value = |cell: &Cell| match cell {
-            Cell::Measured(value, _) => Some(*value),
-            _ => None,
-        };
-        let folds: Vec<Option<f64>> = self.cells.iter().map(value).collect();
-        let sum: Option<f64> = folds.iter().copied().sum();
-        let mean = sum.map(|sum| sum / folds.len() as f64);
-        TuningPoint { loss: self.loss, kernel: self.kernel, c: self.c, mean, folds }
-    }
-
-    fn name(&self) -> String {
-        let gamma = match gamma_of(self.kernel) {
-            None => String::new(),
-            Some(Gamma::Scale) => ", γ scale".into(),
-            Some(Gamma::Value(value)) => format!(", γ {value:?}"),
-        };
-        let kernel = match self.kernel {
-            Kernel::Linear => "linear",
-            Kernel::Poly { .. } => "poly",
-            Kernel::Rbf { .. } => "rbf",
-            Kernel::Sigmoid { .. } => "sigmoid",
-        };
-        // Debug writes an exponent where Display would write 300 zeros.
-        format!("{}, {kernel}{gamma}, C {:?}", self.loss.name(), self.c)
-    }
-}
-
-/// What the user should know of fits that failed or ended early.
-fn warnings(points: &[Point]) -> Vec<String> {
-    let mut warnings = Vec::new();
-    let failures = || {
-        points.iter().flat_map(|point| {
-            point.cells.iter().filter_map(move |cell| match cell {
-                Cell::Failed(why) => Some((point, why)),
-                _ => None,
-            })
-        })
-    };
-    if let Some((first, why)) = failures().next() {
-        let n_failed = points.iter().filter(|point| point.cells.iter().any(|c| matches!(c, Cell::Failed(_)))).count();
-        warnings.push(format!(
-            "{n_failed} of {} points could not be measured, the first at {}: {why}",
-            points.len(),
-            first.name()
-        ));
-    }
-    let stops = || {
-        let cells = points.iter().flat_map(|point| &point.cells);
-        cells.filter_map(|cell| if let Cell::Measured(_, stop) = cell { Some(*stop) } else { None })
-    };
-    let n_early = stops().filter(|&stop| stop != Stop::Converged).count();
-    if n_early > 0 {
-        let named = |of: Stop| stops().any(|stop| stop == of).then(|| of.name());
-        let why: Vec<&str> = [Stop::MaxIter, Stop::TimeLimit, Stop::Stalled].into_iter().filter_map(named).collect();
-        warnings.push(format!("{n_early} of {} fits did not converge ({})", stops().count(), why.join(", ")));
-    }
-    warnings
-}
-
-/// The last fit: no time limit any more.
-struct Refit<'a>(&'a dyn TuneWatch);
-
-impl Watch for Refit<'_> {
-    fn on_progress(&self, _: Progress) -> bool {
-        self.0.keep_going()
+        Ok(self.metric.of_constant(&judged).map(|(outcome, value)| TuningBaseline { outcome: Some(outcome), value }))
     }
 }

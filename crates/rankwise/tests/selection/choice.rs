@@ -99,9 +99,9 @@ fn fits_that_do_not_converge_are_counted() {
 }
 
 /// Counts the points; stops after so many.
-struct Counter {
-    seen: AtomicUsize,
-    stop_after: usize,
+pub(super) struct Counter {
+    pub(super) seen: AtomicUsize,
+    pub(super) stop_after: usize,
 }
 
 impl TuneWatch for Counter {

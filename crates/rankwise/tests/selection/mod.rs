@@ -1,6 +1,7 @@
 //! Choosing parameters, against loops that do the same by hand.
 
 mod choice;
+mod items;
 mod refusals;
 mod twin;
 

@@ -37,7 +37,7 @@ fn points_are_what_a_loop_by_hand_measures() {
             ] {
                 let mut estimator = PairEstimator::new(method).unwrap();
                 estimator.effort_mut().seed = 7;
-                let tuner = Tuner::new(estimator.clone()).grid(grid(&c, &kernels, &Loss::ALL)).metric(metric);
+                let tuner = Tuner::new(estimator.clone()).grid(grid(&c, &kernels, &Loss::OF_PAIRS)).metric(metric);
                 let Tuned { fit, tuning } = tune(&tuner, &data, split);
                 let parts = match split {
                     Split::Folds(n) => folds(&present(&data), n, 7),
@@ -47,7 +47,7 @@ fn points_are_what_a_loop_by_hand_measures() {
                 assert_eq!(tuning.points.len(), 24);
                 let mut points = tuning.points.iter();
                 let mut best: Option<(f64, f64)> = None;
-                for loss in Loss::ALL {
+                for loss in Loss::OF_PAIRS {
                     for kernel in kernels {
                         for c in c {
                             let point = points.next().unwrap();
@@ -111,7 +111,7 @@ fn the_number_of_threads_and_a_second_run_change_no_byte() {
     let data = simulated(150, 5);
     let kernels = [Kernel::Linear, Kernel::rbf(0.1), Kernel::rbf(1.0)];
     let bytes = |threads| {
-        let tuner = Tuner::new(CompareSvm::new().threads(threads)).grid(grid(&[0.1, 10.0], &kernels, &Loss::ALL));
+        let tuner = Tuner::new(CompareSvm::new().threads(threads)).grid(grid(&[0.1, 10.0], &kernels, &Loss::OF_PAIRS));
         let Tuned { fit, .. } = tune(&tuner, &data, Split::Folds(5));
         assert!(threads == 0 || fit.threads == threads);
         model_to_bytes(&fit.model).unwrap()

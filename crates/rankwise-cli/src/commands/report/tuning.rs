@@ -1,7 +1,7 @@
 //! How a model was chosen: the search in facts, in pictures and as a table of every point.
 
 use rankwise::kernel::{Gamma, Kernel};
-use rankwise::model::{Training, Tuning, TuningSplit};
+use rankwise::model::{Training, Tuning, TuningBaseline, TuningSplit};
 
 use super::Findings;
 use super::content::show;
@@ -69,7 +69,7 @@ fn facts(tuning: &Tuning, training: &Training) -> Facts {
             TuningSplit::Folds { .. } => {
                 format!("{}, over the folds {}", search::four_or_dash(best.mean), search::spread(&best.folds))
             }
-            TuningSplit::Validation { .. } => search::four_or_dash(best.mean),
+            TuningSplit::Validation { .. } | TuningSplit::ValidationItems { .. } => search::four_or_dash(best.mean),
         },
     );
     facts.add("beside it", beside(tuning));
@@ -79,8 +79,10 @@ fn facts(tuning: &Tuning, training: &Training) -> Facts {
 /// What a constant answer gets.
 pub(super) fn beside(tuning: &Tuning) -> String {
     match tuning.baseline {
-        Some(baseline) => {
-            format!("always “{}” would get {}", baseline.outcome.name(), search::four_or_dash(Some(baseline.value)))
+        Some(TuningBaseline { outcome, value }) => {
+            let answer =
+                outcome.map_or_else(|| "equal scores".into(), |outcome| format!("always “{}”", outcome.name()));
+            format!("{answer} would get {}", search::four_or_dash(Some(value)))
         }
         None => format!("{} of a constant answer is not known", tuning.metric),
     }

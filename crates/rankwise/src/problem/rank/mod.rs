@@ -70,13 +70,20 @@ pub(crate) struct RankSums<'a> {
 }
 
 impl<'a> RankSums<'a> {
-    /// The groups of a ranking that have at least two labels; items and groups of weight 0 are absent. `balanced`
-    /// makes all groups of weight 1 count the same.
-    pub(crate) fn new(data: &'a Ranking, divisors: Option<&'a [f64]>, shape: Shape, c: f64, balanced: bool) -> Self {
+    /// The groups of a ranking that `keeps` says yes to and that have at least two labels; items and groups of weight 0
+    /// are absent. `balanced` makes all groups of weight 1 count the same.
+    pub(crate) fn new(
+        data: &'a Ranking,
+        keeps: impl Fn(usize) -> bool,
+        divisors: Option<&'a [f64]>,
+        shape: Shape,
+        c: f64,
+        balanced: bool,
+    ) -> Self {
         let source =
             Source { features: &data.items.features, divisors, labels: &data.labels, weights: data.weights.as_deref() };
         let members: Members = data.groups.members();
-        let groups = members.iter().enumerate().filter(|&(group, _)| data.group_weight(group) > 0.0);
+        let groups = members.iter().enumerate().filter(|&(group, _)| keeps(group) && data.group_weight(group) > 0.0);
         let groups = groups.map(|(group, items)| {
             let items = items.iter().copied().filter(|&i| data.weight(i as usize) > 0.0).collect();
             (Listed { items, factor: data.group_weight(group) }, balanced)
@@ -124,6 +131,11 @@ impl<'a> RankSums<'a> {
     /// What was found in the data.
     pub(crate) fn counts(&self) -> RankCounts {
         self.counts
+    }
+
+    /// Σ weight·weight·factor over all pairs.
+    pub(crate) fn mass(&self) -> f64 {
+        self.mass
     }
 
     /// The root of the mean square of the difference of two items of a group, features divided.

@@ -23,7 +23,7 @@ fn search() -> Tuning {
         metric: "zero_one".into(),
         greater_is_better: false,
         split: TuningSplit::Folds { folds: 3 },
-        baseline: Some(TuningBaseline { outcome: Outcome::Tie, value: 2.0 / 3.0 }),
+        baseline: Some(TuningBaseline { outcome: Some(Outcome::Tie), value: 2.0 / 3.0 }),
         points: vec![
             point(Kernel::Linear, 10.0, [Some(0.5), Some(1.0 / 3.0), Some(0.25)]),
             point(Kernel::rbf(0.3), 0.1 + 0.2, [Some(0.1), Some(0.2), Some(0.0)]),
@@ -118,6 +118,9 @@ fn searches_made_to_mislead() {
     refused(|tuning| tuning["split"] = json!({ "kind": "folds", "folds": 1 }), "at least 2");
     refused(|tuning| tuning["split"] = json!({ "kind": "folds", "folds": u64::MAX }), "3 values for");
     refused(|tuning| tuning["split"] = json!({ "kind": "validation", "pairs": 9 }), "3 values for 1");
+    let items = json!({ "kind": "validation_items", "items": 9, "groups": 2 });
+    refused(|tuning| tuning["split"] = items, "items or of pairs");
+    refused(|tuning| tuning["baseline"] = json!({ "value": 0.5 }), "items or of pairs");
     refused(|tuning| tuning["split"] = json!({ "kind": "moon" }), "moon");
     refused(|tuning| tuning["points"][0]["folds"] = json!([0.5, 0.5]), "point 1 of the search: 2 values for 3");
     refused(|tuning| tuning["points"][0]["folds"][1] = json!("nan"), "cannot be read");

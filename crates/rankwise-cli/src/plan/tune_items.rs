@@ -1,0 +1,82 @@
+//! `tune` on a file of items, as meant: which C and losses, measured on which items.
+
+use rankwise::data::{Precision, Ranking};
+use rankwise::io::{Columns, Source};
+use rankwise::metrics::ItemMetric;
+use rankwise::selection::RankTuner;
+
+use super::grid::{TypedGrid, check_count};
+use super::item_source;
+use super::train::rank_svm;
+use crate::args::{Common, KernelName, TuneArgs};
+use crate::exit::{Failure, Run};
+
+/// A search on items with labels.
+pub(crate) struct ItemSearch {
+    /// The data.
+    pub(crate) data: Source,
+    /// Items to measure on; without them, folds.
+    pub(crate) valid: Option<Source>,
+    /// Columns of both.
+    pub(crate) columns: Columns,
+    /// How the features of the data are stored.
+    pub(crate) precision: Precision,
+    tuner: RankTuner,
+}
+
+impl ItemSearch {
+    /// The search, for these data.
+    pub(crate) fn tuner(&self, data: &Ranking) -> Run<RankTuner> {
+        let mut tuner = self.tuner.clone();
+        if tuner.c.is_empty() {
+            tuner.c = RankTuner::usual_c(&tuner.svm, data)?;
+        }
+        Ok(tuner)
+    }
+}
+
+/// What was asked of the items in the file `data`.
+pub(super) fn search(data: &str, args: &TuneArgs, typed: &TypedGrid, common: &Common) -> Run<ItemSearch> {
+    let learn = &args.learn;
+    let mut tuner = RankTuner::new(rank_svm(learn, common)?).time_limit(super::time_limit(args.time_limit)?);
+    refuse_kernels(typed)?;
+    if let Some(name) = &args.metric {
+        tuner.metric = ItemMetric::parse(name)?;
+    }
+    tuner.losses = typed.loss.clone().unwrap_or_else(|| vec![learn.loss.unwrap_or_default()]);
+    tuner.c = match (&typed.c, learn.c) {
+        (Some(values), _) => values.clone(),
+        (None, Some(c)) => vec![c],
+        // The usual values need the data.
+        (None, None) => Vec::new(),
+    };
+    check_count(tuner.c.len().saturating_mul(tuner.losses.len()))?;
+    tuner.check()?; // before anything is read
+
+    if data == "-" && args.valid.as_deref() == Some("-") {
+        return Err(Failure::Usage(
+            "DATA and --valid cannot both be standard input; save one of them to a file".into(),
+        ));
+    }
+    // `--format` is about a file whose name does not tell; of two, each has its own name.
+    let source = |path: &str| {
+        let format = learn.format.format.filter(|_| args.valid.is_none() || Source::parse(path, None).is_err());
+        item_source(path, format, &learn.source.columns)
+    };
+    let (data, columns) = source(data)?;
+    let valid = args.valid.as_deref().map(source).transpose()?.map(|(source, _)| source);
+    Ok(ItemSearch { data, valid, columns, precision: learn.precision, tuner })
+}
+
+/// Refuses values of what a linear ranker does not have.
+fn refuse_kernels(typed: &TypedGrid) -> Run<()> {
+    if typed.kernel.as_ref().is_some_and(|names| names.iter().any(|&name| name != KernelName::Linear)) {
+        return Err(Failure::Usage("kernels for items are not available yet; leave out --grid kernel".into()));
+    }
+    let unused = [
+        ("--grid gamma", typed.gamma.is_some()),
+        ("--grid degree", typed.degree.is_some()),
+        ("--grid coef0", typed.coef0.is_some()),
+    ];
+    super::refuse(&unused, "items, whose scores are linear", "give compared pairs with --pairs FILE")
+}
