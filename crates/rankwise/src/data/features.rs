@@ -274,8 +274,11 @@ impl Features {
 
     /// Every row times `weights`, each summed in column order: equal rows give equal sums, dense or sparse.
     pub fn times(&self, weights: &[f64]) -> Vec<f64> {
-        let rows = (0..self.n_rows).into_par_iter().with_min_len(ROWS_AT_A_TIME);
-        rows.map(|row| self.dot_row(row, weights)).collect()
+        let mut out = vec![0.0; self.n_rows];
+        out.par_chunks_mut(ROWS_AT_A_TIME).enumerate().for_each(|(chunk, out)| {
+            self.times_in_column_order(chunk * ROWS_AT_A_TIME, weights, out);
+        });
+        out
     }
 
     /// Σ coefficient·row, summed in the order of `terms`.
