@@ -20,6 +20,10 @@ pub(super) struct Block {
     scores: Vec<f64>,
     /// Changes of the scores per step of the direction aimed at.
     along: Vec<f64>,
+    /// Buffers, kept from one visit to the next.
+    scratch: Scratch,
+    change: Vec<f64>,
+    product: Vec<f64>,
     /// Numbers stored in its rows.
     pub(super) n_numbers: usize,
 }
@@ -53,8 +57,7 @@ impl Block {
     }
 
     fn span(&self, group: usize) -> std::ops::Range<usize> {
-        let end = self.groups.get(group + 1).map_or(self.rows.len(), |next| next.start);
-        self.groups[group].start..end
+        span(&self.groups, self.rows.len(), group)
     }
 
     /// Value and gradient at new weights, without C; the gradient is added to `sums`.
@@ -65,9 +68,10 @@ impl Block {
         shape: Shape,
         sums: &mut [f64],
     ) -> GroupLosses {
-        let (mut total, mut scratch, mut slopes) = (GroupLosses::default(), Scratch::default(), Vec::new());
+        let mut total = GroupLosses::default();
+        let slopes = &mut self.product;
         for g in 0..self.groups.len() {
-            let span = self.span(g);
+            let span = span(&self.groups, self.rows.len(), g);
             let rows = &self.rows[span.clone()];
             let scores = &mut self.scores[span.clone()];
             times(features, rows, weights, scores);
@@ -82,30 +86,31 @@ impl Block {
             slopes.resize(rows.len(), 0.0);
             let group = &mut self.groups[g];
             let of_items = self.weights.as_ref().map(|w| &w[span.clone()]);
-            let losses = group.go_to(shape, scores, of_items, &mut slopes, &mut scratch);
+            let losses = group.go_to(shape, scores, of_items, slopes, &mut self.scratch);
             total.value += group.factor * losses.value;
             total.meant += group.factor * losses.meant;
             total.excess += group.factor * losses.excess;
             total.curved += group.factor * losses.curved;
             slopes.iter_mut().for_each(|slope| *slope *= group.factor);
-            add(features, rows, &slopes, sums);
+            add(features, rows, slopes, sums);
         }
         total
     }
 
     /// Hessian times v, without C, added to `sums`.
     pub(super) fn hessian_times(&mut self, features: &Features, v: &[f64], shape: Shape, sums: &mut [f64]) {
-        let (mut scratch, mut change, mut product) = (Scratch::default(), Vec::new(), Vec::new());
-        for (g, group) in self.groups.iter().enumerate() {
-            let span = self.span(g);
+        let (change, product) = (&mut self.change, &mut self.product);
+        for g in 0..self.groups.len() {
+            let span = span(&self.groups, self.rows.len(), g);
             let rows = &self.rows[span.clone()];
             change.resize(rows.len(), 0.0);
             product.resize(rows.len(), 0.0);
-            times(features, rows, v, &mut change);
+            times(features, rows, v, change);
             let of_items = self.weights.as_ref().map(|w| &w[span.clone()]);
-            group.curvature_times(shape, &self.scores[span], &change, of_items, &mut product, &mut scratch);
+            let group = &mut self.groups[g];
+            group.curvature_times(shape, &self.scores[span], change, of_items, product, &mut self.scratch);
             product.iter_mut().for_each(|p| *p *= group.factor);
-            add(features, rows, &product, sums);
+            add(features, rows, product, sums);
         }
     }
 
@@ -204,10 +209,10 @@ impl Block {
     /// The losses after a step of this size from the last weights and their slope along it, without C. The curvature is that of
     /// the trial afterwards.
     pub(super) fn along(&mut self, step: f64, shape: Shape) -> (f64, f64) {
-        let (mut value, mut slope, mut scratch) = (0.0, 0.0, Scratch::default());
-        let (mut trial, mut slopes) = (Vec::new(), Vec::new());
+        let (mut value, mut slope) = (0.0, 0.0);
+        let (trial, slopes) = (&mut self.change, &mut self.product);
         for g in 0..self.groups.len() {
-            let span = self.span(g);
+            let span = span(&self.groups, self.rows.len(), g);
             let along = &self.along[span.clone()];
             trial.clear();
             trial.extend(self.scores[span.clone()].iter().zip(along).map(|(s, t)| s + step * t));
@@ -217,11 +222,17 @@ impl Block {
             slopes.resize(trial.len(), 0.0);
             let of_items = self.weights.as_ref().map(|w| &w[span.clone()]);
             let group = &mut self.groups[g];
-            value += group.factor * group.go_to(shape, &trial, of_items, &mut slopes, &mut scratch).value;
-            slope += group.factor * dot(&slopes, along);
+            value += group.factor * group.go_to(shape, trial, of_items, slopes, &mut self.scratch).value;
+            slope += group.factor * dot(slopes, along);
         }
         (value, slope)
     }
+}
+
+/// Which items of a block a group has.
+fn span(groups: &[Group], n_items: usize, group: usize) -> std::ops::Range<usize> {
+    let end = groups.get(group + 1).map_or(n_items, |next| next.start);
+    groups[group].start..end
 }
 
 /// Rows times weights; many rows on all threads.

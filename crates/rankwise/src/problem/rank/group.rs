@@ -102,10 +102,12 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    fn reset(&mut self, n: usize) {
+    fn reset(&mut self, n: usize, is_graded: bool) {
         let Scratch { x, partners, worse, better, sorted } = self;
-        let all = [x, partners].into_iter().chain(worse).chain(better).chain(sorted);
-        all.for_each(|buffer| buffer.resize(n, 0.0));
+        [x, partners].into_iter().for_each(|buffer| buffer.resize(n, 0.0));
+        if is_graded {
+            worse.iter_mut().chain(better).chain(sorted).for_each(|buffer| buffer.resize(n, 0.0));
+        }
     }
 }
 
@@ -150,7 +152,7 @@ impl Group {
             losses.curved = 0.5 * (0..n).map(|i| weight(i) * self.degrees[i]).sum::<f64>();
             return losses;
         }
-        scratch.reset(n);
+        scratch.reset(n, matches!(self.labels, Labels::Grades(_)));
         let (margins, n_margins) = shape.margins();
         let margins = &margins[..n_margins];
         self.find_windows(scores, weights, margins, scratch);
@@ -209,7 +211,7 @@ impl Group {
 
     /// Curvature times a change of the scores.
     pub(super) fn curvature_times(
-        &self,
+        &mut self,
         shape: Shape,
         scores: &[f64],
         change: &[f64],
@@ -220,7 +222,7 @@ impl Group {
         if let Labels::Sorted(by_label) = &self.labels {
             return by_label.curvature_times(scores, change, weights, out);
         }
-        scratch.reset(change.len());
+        scratch.reset(change.len(), matches!(self.labels, Labels::Grades(_)));
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
         scratch.x.iter_mut().zip(change).enumerate().for_each(|(i, (x, t))| *x = weight(i) * t);
         self.partner_sums(shape.margins().1, out, scratch);
@@ -334,8 +336,8 @@ impl Group {
     }
 
     /// For every item, the sum of `scratch.x` over its (curved) partners.
-    fn partner_sums(&self, n_margins: usize, out: &mut [f64], scratch: &mut Scratch) {
-        match &self.labels {
+    fn partner_sums(&mut self, n_margins: usize, out: &mut [f64], scratch: &mut Scratch) {
+        match &mut self.labels {
             Labels::Tree(tree) => tree.partner_sums(n_margins, &scratch.x, out),
             Labels::Grades(_) => {
                 let [sorted, worse, better] = &mut scratch.sorted;

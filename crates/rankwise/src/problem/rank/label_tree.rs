@@ -37,7 +37,12 @@ pub(super) struct LabelTree {
     order: Vec<u32>,
     /// For each margin, the larger first: where the window of an item ends in the other part of a cut.
     ends: [Vec<u32>; 2],
+    /// Where items travel: kept from one journey to the next.
+    rooms: [Vec<Room>; 2],
 }
+
+/// Room for an item on its way.
+type Room = [u64; 3];
 
 /// Sums over the partners of every item: over the worse ones, and over the better ones.
 #[derive(Debug, Clone, Default)]
@@ -78,12 +83,14 @@ macro_rules! travels {
 }
 
 /// An item whose partners are counted.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
 struct Counted {
     score: f64,
     n_worse: u32,
     n_better: u32,
     place: u32,
+    unused: u32,
 }
 travels!(Counted);
 
@@ -154,28 +161,32 @@ impl Seeker for Weighed {
     }
 }
 
-/// An item with a number that is summed over the partners of others.
-#[derive(Clone, Copy, Default)]
+/// An item with a number that is summed over the partners of others, or sorted by.
+#[derive(Clone, Copy, Default, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
 struct Bearer {
     x: f64,
     sum: f64,
     place: u32,
+    unused: u32,
 }
 travels!(Bearer);
 
 impl LabelTree {
     /// The tree of these labels, for n < 2³² items.
     pub(super) fn new(labels: &[f64]) -> Self {
-        let mut by_label: Vec<(f64, u32)> = labels.iter().copied().zip(0..).collect();
+        let new = |(&x, place): (&f64, u32)| Bearer { x, place, ..Bearer::default() };
+        let mut by_label: Vec<Bearer> = labels.iter().zip(0..).map(new).collect();
         sort(&mut by_label);
         let mut places = vec![0; labels.len()];
-        by_label.iter().zip(0..).for_each(|(&(_, item), place)| places[item as usize] = place);
+        by_label.iter().zip(0..).for_each(|(label, place)| places[label.place as usize] = place);
         // Where a new label begins; −0 and 0 are one label.
-        let is_new = |place: usize| by_label[place].0 != by_label[place - 1].0;
+        let is_new = |place: usize| by_label[place].x != by_label[place - 1].x;
         let starts: Vec<u32> = (1..labels.len()).filter(|&place| is_new(place)).map(|place| place as u32).collect();
         let mut nodes = Vec::with_capacity(starts.len());
         let root = cut(&mut nodes, &starts, 0, labels.len() as u32);
-        LabelTree { nodes, root, places, order: (0..labels.len() as u32).collect(), ends: Default::default() }
+        let order = (0..labels.len() as u32).collect();
+        LabelTree { nodes, root, places, order, ends: Default::default(), rooms: Default::default() }
     }
 
     /// The items in the order of the scores that windows were found for.
@@ -191,32 +202,48 @@ impl LabelTree {
         weights: Option<&[f64]>,
         margins: &[f64],
     ) -> Vec<PartnerSums> {
-        let mut sorted: Vec<(f64, u32)> = self.order.iter().map(|&item| (scores[item as usize], item)).collect();
-        sort(&mut sorted);
-        self.order.iter_mut().zip(&sorted).for_each(|(to, &(_, item))| *to = item);
-        drop(sorted);
+        let mut rooms = self.take_rooms();
+        let sorted: &mut [Bearer] = bytemuck::cast_slice_mut(&mut rooms[0]);
+        for (to, &item) in sorted.iter_mut().zip(&self.order) {
+            *to = Bearer { x: scores[item as usize], place: item, ..Bearer::default() };
+        }
+        sort(sorted);
+        self.order.iter_mut().zip(sorted).for_each(|(to, from)| *to = from.place);
         let find = |(which, &margin): (usize, &f64)| match weights {
-            None => self.seek::<Counted>(scores, |_| 1.0, margin, which),
-            Some(weights) => self.seek::<Weighed>(scores, |item| weights[item], margin, which),
+            None => {
+                let [items, spare] = rooms.each_mut().map(|room| bytemuck::cast_slice_mut(room));
+                self.seek::<Counted>(scores, |_| 1.0, (margin, which), items, spare)
+            }
+            Some(weights) => {
+                let [mut items, mut spare] = [(); 2].map(|()| vec![Weighed::default(); scores.len()]);
+                self.seek(scores, |item| weights[item], (margin, which), &mut items, &mut spare)
+            }
         };
-        margins.iter().enumerate().map(find).collect()
+        let sums = margins.iter().enumerate().map(find).collect();
+        self.rooms = rooms;
+        sums
+    }
+
+    fn take_rooms(&mut self) -> [Vec<Room>; 2] {
+        let mut rooms = std::mem::take(&mut self.rooms);
+        rooms.iter_mut().for_each(|room| room.resize(self.places.len(), Room::default()));
+        rooms
     }
 
     fn seek<S: Seeker>(
         &mut self,
         scores: &[f64],
         weight: impl Fn(usize) -> f64,
-        margin: f64,
-        which: usize,
+        (margin, which): (f64, usize),
+        items: &mut [S],
+        spare: &mut [S],
     ) -> PartnerSums {
         let new = |&item: &u32| S::new(scores[item as usize], weight(item as usize), self.places[item as usize]);
-        let mut items: Vec<S> = self.order.iter().map(new).collect();
-        let mut spare = vec![S::default(); scores.len()];
+        items.iter_mut().zip(&self.order).for_each(|(to, item)| *to = new(item));
         let mut ends = std::mem::take(&mut self.ends[which]);
         ends.resize(self.n_ends(self.root), 0);
-        self.merge(self.root, margin, &mut items, &mut spare, true, &mut ends);
+        self.merge(self.root, margin, items, spare, true, &mut ends);
         self.ends[which] = ends;
-        drop(spare);
         // The items have arrived in the order of labels.
         let mut sums = PartnerSums { worse: vec![0.0; scores.len()], better: vec![0.0; scores.len()] };
         for (item, &place) in self.places.iter().enumerate() {
@@ -227,15 +254,18 @@ impl LabelTree {
 
     /// For every item, the sum of x over its partners; with two margins, over those that lack the larger one but
     /// not the smaller one.
-    pub(super) fn partner_sums(&self, n_margins: usize, x: &[f64], out: &mut [f64]) {
-        let new = |&item: &u32| Bearer { x: x[item as usize], sum: 0.0, place: self.places[item as usize] };
-        let mut items: Vec<Bearer> = self.order.iter().map(new).collect();
-        let mut spare = vec![Bearer::default(); x.len()];
+    pub(super) fn partner_sums(&mut self, n_margins: usize, x: &[f64], out: &mut [f64]) {
+        let mut rooms = self.take_rooms();
+        let [items, spare] = rooms.each_mut().map(|room| bytemuck::cast_slice_mut::<Room, Bearer>(room));
+        for (to, &item) in items.iter_mut().zip(&self.order) {
+            *to = Bearer { x: x[item as usize], place: self.places[item as usize], ..Bearer::default() };
+        }
         let [large, small] = &self.ends;
-        self.add(self.root, &mut items, &mut spare, true, large, (n_margins == 2).then_some(small));
+        self.add(self.root, items, spare, true, large, (n_margins == 2).then_some(small));
         for (out, &place) in out.iter_mut().zip(&self.places) {
             *out = items[place as usize].sum;
         }
+        self.rooms = rooms;
     }
 
     /// Finds the windows at a cut and below it. `items` come in the order of scores and leave in the order of labels, in
@@ -388,9 +418,9 @@ fn in_two(on_two_threads: bool, a: impl FnOnce() + Send, b: impl FnOnce() + Send
     }
 }
 
-/// Sorts by number, equal ones by item.
-fn sort(items: &mut [(f64, u32)]) {
-    let by_number = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+/// Sorts by number, equal ones by place.
+fn sort(items: &mut [Bearer]) {
+    let by_number = |a: &Bearer, b: &Bearer| a.x.total_cmp(&b.x).then(a.place.cmp(&b.place));
     if items.len() >= WORTH_A_THREAD {
         items.par_sort_unstable_by(by_number);
     } else {
