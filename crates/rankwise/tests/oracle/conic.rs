@@ -204,7 +204,7 @@ fn random_weighted_problems_have_the_conic_solvers_objective() {
         let data = weighted(if seed % 3 == 0 { awkward(draw.data()) } else { draw.data() }, seed);
         let c = [1e-4, 1e-2, 1.0, 30.0, 1e3][random.below(5)];
         for method in Method::ALL {
-            for loss in Loss::ALL {
+            for loss in Loss::OF_PAIRS {
                 let mut ask = Ask::new(method, kernel, loss, c);
                 ask.tie_weight = [1.0, 0.2, 5.0][random.below(3)];
                 if random.below(3) == 0 {
@@ -229,7 +229,7 @@ fn every_regime_of_beta_has_the_conic_solvers_objective() {
     let mut regimes = [0; 4];
     for (seed, ties) in [(1, 0.05), (2, 0.2), (3, 0.33), (4, 0.5), (5, 0.9)] {
         let data = Draw { seed, items: 50, features: 3, pairs: 120, ties, noise: 0.3 }.data();
-        for loss in Loss::ALL {
+        for loss in Loss::OF_PAIRS {
             for c in [1e-3, 0.1, 10.0, 1e3] {
                 let ask = Ask::compare(Kernel::rbf(0.3), loss, c);
                 let name = format!("{ties} ties, C {c}, {loss:?}");
