@@ -15,8 +15,14 @@ say() {
     printf '\n== %s\n' "$1"
 }
 
-say 'Learn from what travellers graded; only hotels of one search are compared'
-"$rankwise" train "$here/train.csv" --scale standard -o "$out/hotels.safetensors"
+say 'Learn from what travellers graded; only hotels of one search are compared. C by folds that never split a search'
+"$rankwise" tune "$here/train.csv" --scale standard --metric ndcg@5 -o "$out/hotels.safetensors"
+
+say 'How good is it on searches it has not seen?'
+"$rankwise" evaluate "$out/hotels.safetensors" "$here/test.csv" --ci --per-group "$out/searches.csv"
+
+say 'A page with pictures'
+"$rankwise" report "$out/hotels.safetensors" "$here/test.csv" -o "$out/hotels.html"
 
 say 'What matters: the weights'
 "$rankwise" inspect "$out/hotels.safetensors"
@@ -35,6 +41,9 @@ say 'Every search the same, however many hotels it shows; from where the last tr
 
 say 'The same grades in a LETOR file, with the hinge'
 "$rankwise" train "$here/train.letor" --scale standard --loss hinge -o "$out/hinge.safetensors"
+
+say 'Is either of the two better on the later searches?'
+"$rankwise" evaluate "$out/hotels.safetensors" "$here/test.csv" --compare "$out/balanced.safetensors" --metric ndcg@5,map
 
 say 'Do any weights put all hotels in order? A hard margin says no, and writes no model'
 "$rankwise" train "$here/train.csv" --C inf --json -o "$out/hard.safetensors" > "$out/hard.json"
