@@ -21,7 +21,7 @@ fn everything_is_on_the_page() {
     let room = room();
     let out = room.run("report model items.csv -o report.html").ends(0).out;
     let headline = out.lines().next().unwrap();
-    assert!(headline.starts_with("rank has ndcg@10 0.") && headline.contains("equal scores for all would have 0."));
+    assert!(headline.starts_with("rank has ndcg@10 0.") && headline.contains("a random order would have 0."));
     assert_eq!(out.lines().nth(1), Some("report: report.html"));
     let page = room.read("report.html");
     for words in [
@@ -34,15 +34,15 @@ fn everything_is_on_the_page() {
         "<title id=\"weights-title\">",
         "pair_accuracy",
         "kendall_tau",
-        "equal scores",
+        "random order",
         "best by label",
     ] {
         assert!(page.contains(words), "no {words:?}");
     }
-    // What equal scores would get stands beside the picture and the worst groups.
+    // What a random order would get stands beside the picture and the worst groups.
     for start in [">ndcg@10 of 30 groups", ">The 10 of 30 groups with the smallest ndcg@10"] {
         let text = &page[page.find(start).unwrap_or_else(|| panic!("no {start}"))..];
-        assert!(text.split("</").next().unwrap().contains("equal scores for all would have"), "{start}");
+        assert!(text.split("</").next().unwrap().contains("a random order would have"), "{start}");
     }
 }
 
@@ -53,7 +53,7 @@ fn numbers_are_those_of_evaluate() {
     let evaluated = room.run("evaluate model items.csv --ci --json").ends(0).json();
     for (name, value) in evaluated["metrics"].as_object().unwrap() {
         let metric = &report["metrics"][name];
-        assert_eq!((&metric["value"], &metric["constant"]), (value, &evaluated["constant"][name]), "{name}");
+        assert_eq!((&metric["value"], &metric["random_order"]), (value, &evaluated["random_order"][name]), "{name}");
         assert_eq!(metric["low"], evaluated["intervals"][name]["low"], "{name}");
     }
     for key in ["items", "groups", "groups_skipped", "warnings"] {

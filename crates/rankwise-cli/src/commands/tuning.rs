@@ -113,7 +113,7 @@ pub(super) fn baseline_text(tuning: &Tuning) -> String {
         Some(TuningBaseline { outcome: Some(outcome), value }) => {
             format!("always \"{}\" would get {}", outcome.name(), rounded(value))
         }
-        Some(TuningBaseline { outcome: None, value }) => format!("equal scores would get {}", rounded(value)),
+        Some(TuningBaseline { outcome: None, value }) => format!("a random order would get {}", rounded(value)),
         None => format!("{} of a constant answer is not known", tuning.metric),
     }
 }

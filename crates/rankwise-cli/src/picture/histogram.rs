@@ -23,7 +23,7 @@ pub(crate) struct Histogram<'a> {
     /// The value over all of them.
     pub(crate) mean: f64,
     /// What a constant answer would get.
-    pub(crate) constant: Option<f64>,
+    pub(crate) random_order: Option<f64>,
 }
 
 impl Histogram<'_> {
@@ -33,7 +33,7 @@ impl Histogram<'_> {
         let counts = self.counts();
         let tallest = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
         let mut canvas = Canvas::default();
-        let marks = [("rw-line rw-s1", "all", Some(self.mean)), ("rw-guide", "equal scores", self.constant)];
+        let marks = [("rw-line rw-s1", "all", Some(self.mean)), ("rw-guide", "random order", self.random_order)];
         let marks: Vec<(&str, String, f64)> = marks
             .into_iter()
             .filter_map(|(class, label, value)| Some((class, label, value.filter(|value| value.is_finite())?)))
@@ -100,7 +100,7 @@ mod tests {
             noun: String::new(),
             values: &values,
             mean: 0.5,
-            constant: None,
+            random_order: None,
         };
         let counts = chart.counts();
         assert_eq!((counts[0], counts[1], counts[10], counts[19], chart.n()), (2, 1, 1, 2, 6));

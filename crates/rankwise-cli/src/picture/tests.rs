@@ -71,7 +71,7 @@ fn charts(numbers: &[f64]) -> Vec<Picture> {
             noun: name(),
             values: numbers,
             mean: number(0),
-            constant: Some(number(1)),
+            random_order: Some(number(1)),
         }
         .draw(),
         Bars { name: "weights", title: name(), axis: name(), bars }.draw(),

@@ -148,12 +148,21 @@ impl ItemMetric {
         Ok(self.shares(ranked)?.into_iter().map(value).collect())
     }
 
-    /// What scores get that know nothing: all equal, and for metrics that depend on the order of equal scores the mean
-    /// over all orders, whatever the rules, because the data may stand in the order of their labels.
-    pub fn of_constant(&self, ranked: &Ranked<'_>) -> Result<Measured> {
+    /// What scores get that know nothing: the mean over all orders, whatever the rules for equal scores, because the data may
+    /// stand in the order of their labels.
+    pub fn of_random_order(&self, ranked: &Ranked<'_>) -> Result<Measured> {
         let scores = ranked.constant_scores();
         self.check(ranked)?;
-        Ok(Measured::new(&self.shares_with(&ranked.scored(&scores), Ties::Averaged)?))
+        // Half of the pairs that equal scores leave open are in order.
+        let averaged = match self.kind {
+            Kind::PairAccuracy | Kind::SwappedPairs => &ItemMetric { kind: Kind::Concordance, ..self.clone() },
+            _ => self,
+        };
+        let mut measured = Measured::new(&averaged.shares_with(&ranked.scored(&scores), Ties::Averaged)?);
+        if matches!(self.kind, Kind::SwappedPairs) {
+            measured.value = measured.value.map(|share| 1.0 - share);
+        }
+        Ok(measured)
     }
 
     /// What every group adds.

@@ -41,7 +41,7 @@ pub(super) struct RankPart<'a> {
 pub(super) struct RankParts<'a> {
     pub(super) parts: Vec<RankPart<'a>>,
     pub(super) split: TuningSplit,
-    /// What equal scores get, on the average of the parts.
+    /// What a random order gets, on the average of the parts.
     pub(super) baseline: TuningBaseline,
 }
 
@@ -155,10 +155,10 @@ impl RankPart<'_> {
         Ok(metric.of(&self.ranked(&scores)?)?.value)
     }
 
-    /// What equal scores get; an error where nothing can be measured.
+    /// What a random order gets; an error where nothing can be measured.
     fn constant(&self, metric: &ItemMetric, split: RankSplit<'_>, at: usize) -> Result<f64> {
         let scores = vec![0.0; self.held.n_items()];
-        let measured = metric.of_constant(&self.ranked(&scores)?)?;
+        let measured = metric.of_random_order(&self.ranked(&scores)?)?;
         match (measured.value, split) {
             (Some(value), _) => Ok(value),
             (None, RankSplit::Valid(_)) => fault(

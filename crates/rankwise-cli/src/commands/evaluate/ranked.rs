@@ -44,8 +44,8 @@ pub(crate) struct Row {
     pub(crate) metric: ItemMetric,
     /// Its value.
     pub(crate) measured: Measured,
-    /// What equal scores for all would get.
-    pub(crate) constant: Option<f64>,
+    /// What a random order would get.
+    pub(crate) random_order: Option<f64>,
     /// How sure it is, where that was asked.
     pub(crate) interval: Option<Interval>,
     compared: Option<Compared>,
@@ -118,7 +118,7 @@ impl<'a> Findings<'a> {
             });
             rows.push(Row {
                 measured,
-                constant: metric.of_constant(first).map_err(at_fault)?.value,
+                random_order: metric.of_random_order(first).map_err(at_fault)?.value,
                 interval: match with_intervals {
                     true => bootstrap.interval_over_groups(&metric, first).map_err(at_fault)?,
                     false => None,
@@ -175,7 +175,7 @@ impl<'a> Findings<'a> {
         };
         let mut json = json!({
             "metrics": by_name(&|row| json!(row.measured.value)),
-            "constant": by_name(&|row| json!(row.constant)),
+            "random_order": by_name(&|row| json!(row.random_order)),
             "greater_is_better": by_name(&|row| json!(row.metric.greater_is_better())),
             "items": self.contest.sizes.iter().sum::<usize>(),
             "groups": self.n_groups(),
@@ -211,7 +211,7 @@ impl<'a> Findings<'a> {
         text
     }
 
-    /// What always giving equal scores would get stands beside every value; columns that say nothing are left out.
+    /// What a random order would get stands beside every value; columns that say nothing are left out.
     fn metric_table(&self) -> String {
         let interval = self.interval_title();
         let has_less = self.rows.iter().any(|row| !row.metric.greater_is_better());
@@ -220,7 +220,7 @@ impl<'a> Findings<'a> {
             ("metric", true),
             ("value", true),
             (interval.as_str(), self.with_intervals),
-            ("equal scores", true),
+            ("random order", true),
             ("better", has_less),
             ("groups skipped", has_skipped),
         ];
@@ -229,7 +229,7 @@ impl<'a> Findings<'a> {
                 row.metric.name().to_string(),
                 rounded_or_dash(row.measured.value),
                 interval_text(row.interval),
-                rounded_or_dash(row.constant),
+                rounded_or_dash(row.random_order),
                 if row.metric.greater_is_better() { "more" } else { "less" }.to_string(),
                 row.measured.n_skipped.to_string(),
             ];

@@ -99,14 +99,15 @@ impl<'a> Subject<'a> {
 
     /// What stands beside every figure of quality.
     fn beside(&self) -> String {
-        let constant = self.main().constant.map_or_else(|| "–".into(), |value| format!("{value:.3}"));
-        format!("equal scores for all would have {constant}")
+        let random_order = self.main().random_order.map_or_else(|| "–".into(), |value| format!("{value:.3}"));
+        format!("a random order would have {random_order}")
     }
 
     fn metrics_json(&self) -> Map<String, Value> {
         let entry = |row: &Row| {
             let (low, high) = (row.interval.map(|ends| ends.low), row.interval.map(|ends| ends.high));
-            let value = json!({ "value": row.measured.value, "low": low, "high": high, "constant": row.constant });
+            let value =
+                json!({ "value": row.measured.value, "low": low, "high": high, "random_order": row.random_order });
             (row.metric.name().to_string(), value)
         };
         self.findings.rows.iter().map(entry).collect()
@@ -134,7 +135,7 @@ impl<'a> Subject<'a> {
             "If the model has seen these items in training, it will do worse on new ones: measure on groups that were \
              kept apart.",
         );
-        let Row { metric, measured, constant, .. } = self.main();
+        let Row { metric, measured, random_order, .. } = self.main();
         let values: Vec<f64> = self.by_group.iter().copied().flatten().collect();
         let Some(mean) = measured.value else { return };
         let chart = Histogram {
@@ -143,7 +144,7 @@ impl<'a> Subject<'a> {
             noun: "groups".into(),
             values: &values,
             mean,
-            constant: *constant,
+            random_order: *random_order,
         };
         let left_out = match measured.n_skipped {
             0 => String::new(),
@@ -168,7 +169,7 @@ impl<'a> Subject<'a> {
                 row.metric.name().to_string(),
                 three(row.measured.value),
                 interval(row),
-                three(row.constant),
+                three(row.random_order),
                 if row.metric.greater_is_better() { "more" } else { "less" }.to_string(),
                 row.measured.n_skipped.to_string(),
             ]
@@ -181,7 +182,7 @@ impl<'a> Subject<'a> {
                 count(groups, "group"),
                 findings.contest.source
             ),
-            header: ["", "value", "95 % interval", "equal scores", "better is", "groups left out"]
+            header: ["", "value", "95 % interval", "random order", "better is", "groups left out"]
                 .map(String::from)
                 .to_vec(),
             rows: findings.rows.iter().map(row).collect(),

@@ -79,7 +79,7 @@ pub(super) fn beside(tuning: &Tuning) -> String {
     match tuning.baseline {
         Some(TuningBaseline { outcome, value }) => {
             let answer =
-                outcome.map_or_else(|| "equal scores".into(), |outcome| format!("always “{}”", outcome.name()));
+                outcome.map_or_else(|| "a random order".into(), |outcome| format!("always “{}”", outcome.name()));
             format!("{answer} would get {}", search::four_or_dash(Some(value)))
         }
         None => format!("{} of a constant answer is not known", tuning.metric),
