@@ -15,5 +15,6 @@ pub use compare::CompareSvm;
 pub use pair_estimator::PairEstimator;
 pub use rank::{CompareRank, Variant};
 pub use rank_svm::RankSvm;
+pub(crate) use rank_svm::check_width;
 pub(crate) use rank_trial::{RankTrial, unit_of_c};
 pub(crate) use trials::{HeldOut, Path, Trials};

@@ -3,17 +3,20 @@
 use std::time::Instant;
 
 use super::common::{Effort, Fit, setters};
-use crate::data::{Items, Ranking, Scale, Scaler, largest_scale_ratio};
+use crate::data::{Features, Items, Ranking, Scale, Scaler, largest_scale_ratio};
 use crate::error::{Error, Place, Result};
 use crate::kernel::KernelFunction;
 use crate::loss::Loss;
 use crate::model::{
     Balance, LearntFrom, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieRegion, TieShare, Training,
 };
-use crate::problem::{BlockSums, RankCounts, RankSums, Shape};
+use crate::problem::{BlockSums, RankCounts, RankSums, Shape, Weighing};
 use crate::progress::{Stop, Unwatched, Watch};
 use crate::solver::hard_margin::{self, Separation};
 use crate::solver::{Limits, newton_cg, smoothing};
+
+/// Columns that are never too many.
+const MANY_COLUMNS: usize = 1 << 22;
 
 /// Ranking SVM with linear scores r(x) = w·x:
 ///
@@ -101,6 +104,7 @@ impl RankSvm {
     /// Fits a model, starting from another one, while `watch` looks on, and perhaps stops it.
     pub fn fit_from(&self, data: &Ranking, start: Option<&Model>, watch: &dyn Watch) -> Result<Fit> {
         self.check()?;
+        check_width(&data.items.features)?;
         let started = Instant::now();
         self.effort.in_pool(|threads| {
             let scaler = Scaler::learn(self.scale, &data.items.features);
@@ -154,7 +158,12 @@ impl<'a> RankPath<'a> {
             _ => Shape::SquaredHinge, // a hard margin knows no loss
         };
         let divisors = scaler.map(|scaler| scaler.divisor.as_slice());
-        let sums = RankSums::new(data, keeps, divisors, shape, svm.c, svm.balance == Balance::Groups);
+        let weighing = match svm.balance {
+            _ if svm.c == f64::INFINITY => Weighing::Equal, // it knows no weights either
+            Balance::Groups => Weighing::Balanced,
+            _ => Weighing::AsGiven,
+        };
+        let sums = RankSums::new(data, keeps, divisors, shape, svm.c, weighing);
         let counts = sums.counts();
         if counts.n_pairs == 0 {
             let problem = match (data.n_items(), counts.n_dropped) {
@@ -168,6 +177,13 @@ impl<'a> RankPath<'a> {
                 problem,
                 "give groups (qid) in which labels differ, with weights above 0",
             ));
+        }
+        if !(sums.mass() > 0.0 && sums.mass().is_finite()) {
+            return Err(Error::Numeric {
+                problem: format!("the products of weights of all pairs sum to {:e}, not a number above 0", sums.mass()),
+                remedy: "multiply all weights by a number that brings them near 1, and C by what makes up for it"
+                    .into(),
+            });
         }
         Ok(RankPath { svm: svm.clone(), data, scaler, sums, last: None })
     }
@@ -223,6 +239,10 @@ impl<'a> RankPath<'a> {
         if let Some(warning) = why_not_converged(&solution, limits.tol) {
             warnings.push(warning);
         }
+        if solution.weights.iter().all(|&w| w == 0.0) {
+            warnings
+                .push("all weights are 0, so that all scores are equal: the features say nothing of the labels".into());
+        }
         let items = &self.data.items;
         let scorer = Scorer {
             n_features: items.features.n_cols(),
@@ -275,11 +295,15 @@ impl<'a> RankPath<'a> {
     pub(super) fn solve(&mut self, c: f64, limits: Limits<'_>) -> Result<Solution> {
         let start = self.last.take();
         let solution = if c == f64::INFINITY { self.separate(start, limits)? } else { self.minimise(c, start, limits) };
-        if !(solution.objective.is_finite() && solution.weights.iter().all(|w| w.is_finite())) {
+        let is_nothing = solution.stop == Stop::Stalled && solution.weights.iter().all(|&w| w == 0.0);
+        let is_finite = solution.objective.is_finite() && solution.weights.iter().all(|w| w.is_finite());
+        if is_nothing || !is_finite {
             return Err(Error::Numeric {
-                problem: "the scores leave the range of numbers".into(),
-                remedy: "scale the features (--scale standard), or check them for numbers that are far too large"
-                    .into(),
+                problem: "the numbers leave the range of floating point".into(),
+                remedy:
+                    "scale the features (--scale standard), choose a C nearer to 1, or check for numbers that are far \
+                         too large or small"
+                        .into(),
             });
         }
         self.last = Some(solution.weights.clone());
@@ -288,10 +312,17 @@ impl<'a> RankPath<'a> {
 
     fn minimise(&mut self, c: f64, start: Option<Vec<f64>>, limits: Limits<'_>) -> Solution {
         self.sums.set_c(c);
-        let minimum = match self.svm.loss {
-            Loss::Hinge => smoothing::minimise(&mut self.sums, start, limits),
-            _ => newton_cg::minimise(&mut self.sums, start, limits),
-        };
+        if self.svm.loss == Loss::Hinge {
+            let answer = smoothing::minimise(&mut self.sums, start, limits);
+            return Solution {
+                objective: answer.primal,
+                gap: answer.gap(),
+                steps: answer.steps,
+                stop: answer.stop.unwrap_or(Stop::Converged),
+                weights: answer.weights,
+            };
+        }
+        let minimum = newton_cg::minimise(&mut self.sums, start, limits);
         Solution {
             objective: minimum.primal(),
             gap: minimum.gap(),
@@ -301,23 +332,38 @@ impl<'a> RankPath<'a> {
         }
     }
 
+    fn not_rankable(&self, largest_lead: f64, difference: f64) -> Result<Solution> {
+        let RankCounts { n_items, n_groups, n_dropped, .. } = self.sums.counts();
+        Err(Error::NotRankable {
+            items: n_items,
+            groups: n_groups,
+            groups_dropped: n_dropped,
+            pairs: self.n_pairs(),
+            problem: format!(
+                "not linearly rankable: no weights of norm 1 give every better item a lead above {largest_lead:.1e} over \
+                 the worse ones of its group, where items usually differ by {difference:.1e}"
+            ),
+            remedy: "choose a finite C, which allows for errors".into(),
+        })
+    }
+
     fn separate(&mut self, start: Option<Vec<f64>>, limits: Limits<'_>) -> Result<Solution> {
         let difference = self.sums.usual_difference();
-        match hard_margin::separate(&mut self.sums, start, difference, limits) {
-            Separation::Found { weights, objective, gap, steps, stop } => {
-                Ok(Solution { weights, objective, gap, steps, stop: stop.unwrap_or(Stop::Converged) })
-            }
-            Separation::None { largest_lead } => Err(Error::NotRankable {
-                items: self.sums.counts().n_items,
-                groups: self.sums.counts().n_groups,
-                groups_dropped: self.sums.counts().n_dropped,
-                pairs: self.n_pairs(),
-                problem: format!(
-                    "not linearly rankable: no weights of norm 1 give every better item a lead above {largest_lead:.1e} \
-                     over the worse ones of its group, where items usually differ by {difference:.1e}"
-                ),
-                remedy: "choose a finite C, which allows for errors".into(),
+        if !difference.is_normal() {
+            return self.not_rankable(0.0, difference);
+        }
+        // In units of the usual difference numbers are near 1.
+        self.sums.set_unit(difference);
+        let start = start.map(|start| start.iter().map(|w| w * difference).collect());
+        match hard_margin::separate(&mut self.sums, start, limits) {
+            Separation::Found { weights, objective, gap, steps, stop } => Ok(Solution {
+                weights: weights.into_iter().map(|w| w / difference).collect(),
+                objective: objective / difference / difference,
+                gap,
+                steps,
+                stop: stop.unwrap_or(Stop::Converged),
             }),
+            Separation::None { largest_lead } => self.not_rankable(largest_lead * difference, difference),
             Separation::Unknown(Stop::Interrupted) => Err(Error::Interrupted),
             Separation::Unknown(stop) => Err(Error::Search {
                 problem: format!(
@@ -328,6 +374,22 @@ impl<'a> RankPath<'a> {
             }),
         }
     }
+}
+
+/// Where weights would be far more than the numbers they are learnt from, something is wrong with the numbers of features.
+pub(crate) fn check_width(features: &Features) -> Result<()> {
+    if features.n_cols() == 0 {
+        return Err(Error::data(Place::file("items"), "there are no features", "give every item at least one number"));
+    }
+    if features.n_cols() <= MANY_COLUMNS.max(16 * features.n_stored()) {
+        return Ok(());
+    }
+    let problem = format!(
+        "the largest number of a feature is {}, but only {} numbers are stored",
+        features.n_cols(),
+        features.n_stored()
+    );
+    Err(Error::data(Place::file("items"), problem, "number the features from 1 without large gaps"))
 }
 
 /// Where a fit ended.

@@ -13,7 +13,7 @@ pub(crate) use compare::{PairProblem, Task};
 pub(crate) use exact::Exact;
 pub(crate) use linear_primal::LinearPrimal;
 pub(crate) use pair_rows::PairRows;
-pub(crate) use rank::{RankCounts, RankSums, Shape};
+pub(crate) use rank::{RankCounts, RankSums, Shape, Weighing};
 
 use crate::math::Real;
 

@@ -12,7 +12,7 @@ use super::rank_split::{RankPart, RankParts, RankSplit};
 use super::tuner::{TuneWatch, Tuned};
 use crate::data::Ranking;
 use crate::error::{Error, Result};
-use crate::estimator::{RankSvm, RankTrial, unit_of_c};
+use crate::estimator::{RankSvm, RankTrial, check_width, unit_of_c};
 use crate::kernel::Kernel;
 use crate::loss::Loss;
 use crate::metrics::ItemMetric;
@@ -126,6 +126,7 @@ impl RankTuner {
     /// model is what [`RankSvm::fit`] makes of all of the data; with validation items, of `data` alone.
     pub fn tune(&self, data: &Ranking, split: RankSplit<'_>, watch: &dyn TuneWatch) -> Result<Tuned> {
         self.check()?;
+        check_width(&data.items.features)?;
         let started = Instant::now();
         in_pool(self.svm.effort.threads, || {
             let parts = split.parts(data, &self.metric, self.svm.effort.seed)?;

@@ -17,7 +17,7 @@ use crate::progress::Stop;
 const GROWTH: f64 = 32.0;
 /// Minima after which nothing more is to be learnt in floating point.
 const MOST_MINIMA: usize = 16;
-/// A least lead this small beside the size of differences counts as none.
+/// A least lead this small, where items usually differ by 1, counts as none.
 const NO_LEAD: f64 = 1e-7;
 
 /// What was found.
@@ -44,17 +44,12 @@ pub(crate) enum Separation {
     Unknown(Stop),
 }
 
-/// Searches from `start`; `difference` is the usual size of the difference of two items.
-pub(crate) fn separate(
-    sums: &mut dyn BlockSums,
-    start: Option<Vec<f64>>,
-    difference: f64,
-    limits: Limits<'_>,
-) -> Separation {
+/// Searches from `start`. The usual difference of two items should be about 1.
+pub(crate) fn separate(sums: &mut dyn BlockSums, start: Option<Vec<f64>>, limits: Limits<'_>) -> Separation {
     let (mut start, mut steps) = (start, 0);
     let mut best: Option<(Vec<f64>, f64, f64)> = None;
     let mut largest_lead = f64::INFINITY;
-    let mut c = 1.0 / (difference * difference).max(f64::MIN_POSITIVE);
+    let mut c = 1.0;
     for _ in 0..MOST_MINIMA {
         sums.set_c(c);
         let inner =
@@ -65,7 +60,9 @@ pub(crate) fn separate(
         // Σα(1 − slack) = w·v, and Σα·slack is twice the losses.
         let total = dot(&minimum.weights, &made) + 2.0 * minimum.point.value;
         let square = dot(&made, &made);
-        largest_lead = f64::min(largest_lead, square.sqrt() / total);
+        if total > 0.0 {
+            largest_lead = f64::min(largest_lead, square.sqrt() / total);
+        }
         let bound = if square > 0.0 { total * total / (2.0 * square) } else { 0.0 };
         let lead = sums.least_lead();
         let stop = minimum.stop.filter(|stop| *stop != Stop::Stalled);
@@ -78,7 +75,7 @@ pub(crate) fn separate(
             if gap <= limits.tol {
                 break;
             }
-        } else if best.is_none() && largest_lead <= NO_LEAD * difference {
+        } else if best.is_none() && largest_lead <= NO_LEAD {
             return Separation::None { largest_lead };
         }
         if let Some(stop) = stop {
@@ -97,6 +94,6 @@ pub(crate) fn separate(
             let stop = (gap > limits.tol).then_some(Stop::Stalled);
             Separation::Found { weights, objective, gap, steps, stop }
         }
-        None => Separation::None { largest_lead },
+        None => Separation::Unknown(Stop::Stalled),
     }
 }

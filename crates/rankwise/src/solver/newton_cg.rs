@@ -47,14 +47,19 @@ impl Minimum {
         primal(&self.weights, self.point.meant)
     }
 
-    /// (primal − dual)/max(primal, 1e-12)
+    /// (primal − dual)/max(primal, 1e-12), with the better one of two dual values: that of the losses' slopes, and 0.
     pub(crate) fn gap(&self) -> f64 {
-        (half_square_of_gradient(&self.weights, &self.point) + self.point.excess) / self.primal().max(1e-12)
+        gap(&self.weights, &self.point)
     }
 }
 
 fn primal(weights: &[f64], losses: f64) -> f64 {
     0.5 * dot(weights, weights) + losses
+}
+
+fn gap(weights: &[f64], point: &SumPoint) -> f64 {
+    let gap = half_square_of_gradient(weights, point) + point.excess;
+    (gap / primal(weights, point.meant).max(1e-12)).min(1.0)
 }
 
 fn half_square_of_gradient(weights: &[f64], point: &SumPoint) -> f64 {
@@ -125,11 +130,12 @@ impl<'a, 'b> Search<'a, 'b> {
         let stop = loop {
             let value = primal(&weights, point.value);
             let half_square = half_square_of_gradient(&weights, &point);
-            if half_square <= tol * value.max(1e-12) {
+            // Zero weights may be as good as the tolerance asks, but they order nothing.
+            let is_nothing = half_square > 0.0 && weights.iter().all(|&w| w == 0.0);
+            if half_square <= tol * value.max(1e-12) && !is_nothing {
                 break None;
             }
-            let gap = (half_square + point.excess) / primal(&weights, point.meant).max(1e-12);
-            if let Some(stop) = self.limits.reached(steps, gap) {
+            if let Some(stop) = self.limits.reached(steps, gap(&weights, &point)) {
                 break Some(stop);
             }
             let known = preconditioner.take().filter(|_| !self.wants_sketch());
@@ -229,8 +235,9 @@ impl<'a, 'b> Search<'a, 'b> {
         let mut direction = preconditioner.solve(&residual);
         let mut square = dot(&residual, &direction);
         let mut left = 0.5 * dot(&residual, &residual);
-        for _ in 0..MOST_INNER {
-            if left <= goal || square <= 0.0 || square.is_nan() || self.limits.is_over() {
+        for n_done in 0..MOST_INNER {
+            let is_solved = left <= goal && n_done > 0;
+            if is_solved || square <= 0.0 || square.is_nan() || self.limits.is_over() {
                 break;
             }
             let mut image = self.sums.hessian_times(&direction);

@@ -6,7 +6,7 @@
 //! fewer pairs lie there; that tells which width will do.
 
 use super::Limits;
-use super::newton_cg::{self, Minimum};
+use super::newton_cg;
 use crate::problem::BlockSums;
 use crate::progress::Stop;
 
@@ -14,31 +14,77 @@ use crate::progress::Stop;
 const FIRST: f64 = 1.0;
 /// What a width may shrink to at once, so that the start is not too far from the next minimum.
 const MOST_SHRINKING: f64 = 1.0 / 64.0;
+/// What it shrinks to where nothing tells what it should.
+const STUCK_SHRINKING: f64 = 1.0 / 8.0;
 /// The smallest width that double precision can resolve.
 const LEAST: f64 = 1e-9;
 
-/// Minimises from `start`, or from the best start to be had.
-pub(crate) fn minimise(sums: &mut dyn BlockSums, start: Option<Vec<f64>>, limits: Limits<'_>) -> Minimum {
+/// Minimises from `start`, or from the best start to be had. The answer has the least primal value of all widths, and its gap
+/// is measured from the best dual value of all.
+pub(crate) fn minimise(sums: &mut dyn BlockSums, start: Option<Vec<f64>>, limits: Limits<'_>) -> Smoothed {
     let (mut width, mut start, mut steps) = (FIRST, start, 0);
+    let mut best: Option<Smoothed> = None;
     loop {
         sums.round_off(width);
         // Half of the tolerance for the gradient, half for the rounded part.
         let inner = Limits { tol: 0.5 * limits.tol, max_iter: limits.max_iter.saturating_sub(steps), ..limits };
-        let mut minimum = newton_cg::minimise(sums, start, inner);
+        let minimum = newton_cg::minimise(sums, start, inner);
         steps += minimum.steps;
-        minimum.steps = steps;
-        if minimum.gap() <= limits.tol {
-            minimum.stop = None;
-            return minimum;
+        let (primal, gap) = (minimum.primal(), minimum.gap());
+        let dual = primal - gap * primal.max(1e-12);
+        let shrinking = (0.25 * limits.tol * primal / minimum.point.excess).sqrt();
+        start = Some(minimum.weights.clone());
+        let here = Smoothed { weights: minimum.weights, primal, dual, steps, stop: minimum.stop };
+        let gained = best.as_ref().is_none_or(|best| here.is_gain_over(best));
+        let mut answer = match best.take() {
+            None => here,
+            Some(best) => best.joined(here),
+        };
+        if answer.gap() <= limits.tol {
+            answer.stop = None;
+            return answer;
         }
-        let allowed = 0.25 * limits.tol * minimum.primal();
-        let shrinking = (allowed / minimum.point.excess).sqrt();
-        // A narrower part is of use only where the rounded part is what is left of the gap.
-        if minimum.stop.is_some() || width <= LEAST || shrinking >= 1.0 {
-            minimum.stop = minimum.stop.or(Some(Stop::Stalled));
-            return minimum;
+        let limit = minimum.stop.filter(|stop| *stop != Stop::Stalled);
+        if limit.is_some() || width <= LEAST || !gained {
+            answer.stop = limit.or(Some(Stop::Stalled));
+            return answer;
         }
-        width *= shrinking.max(MOST_SHRINKING);
-        start = Some(minimum.weights);
+        // Where the gradient does not get small enough, a narrower part may still bring a better value.
+        let is_stuck = minimum.stop.is_some() || shrinking.is_nan() || shrinking >= 1.0;
+        width *= if is_stuck { STUCK_SHRINKING } else { shrinking.max(MOST_SHRINKING) };
+        best = Some(answer);
+    }
+}
+
+/// The best answer so far.
+pub(crate) struct Smoothed {
+    pub(crate) weights: Vec<f64>,
+    /// The primal value there.
+    pub(crate) primal: f64,
+    /// The best dual value.
+    dual: f64,
+    /// Steps of Newton's method.
+    pub(crate) steps: u64,
+    /// The limit that stopped the search, or `None`: the tolerance was met.
+    pub(crate) stop: Option<Stop>,
+}
+
+impl Smoothed {
+    /// (primal − dual)/max(primal, 1e-12)
+    pub(crate) fn gap(&self) -> f64 {
+        (self.primal - self.dual) / self.primal.max(1e-12)
+    }
+
+    fn is_gain_over(&self, other: &Smoothed) -> bool {
+        let resolution = 1e-9 * other.primal;
+        self.primal < other.primal - resolution || self.dual > other.dual + resolution
+    }
+
+    /// The better weights with the better bound; `later` is the one that knows how far the search has come.
+    fn joined(self, later: Smoothed) -> Smoothed {
+        let dual = self.dual.max(later.dual);
+        let (primal, weights) =
+            if later.primal <= self.primal { (later.primal, later.weights) } else { (self.primal, self.weights) };
+        Smoothed { weights, primal, dual, steps: later.steps, stop: later.stop }
     }
 }

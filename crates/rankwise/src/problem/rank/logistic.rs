@@ -113,8 +113,10 @@ impl ByLabel {
     }
 }
 
-/// Pairs whose factors 1 + e^(−|lead|) ≤ 2 are multiplied before one logarithm is taken.
-const FACTORS: usize = 32;
+/// Pairs that advance together.
+const LANES: usize = 8;
+/// Factors 1 + e^(−|lead|) ≤ 2 that are multiplied before one logarithm is taken.
+const FACTORS: usize = 1000;
 
 /// e^(−|lead|), and the chance σ(−lead) that the worse item wins.
 #[inline(always)]
@@ -134,41 +136,79 @@ struct Partners<'a> {
     is_plain: bool,
 }
 
+/// Losses, their slopes and their curvatures, summed in lanes.
+struct Sums {
+    linear: [f64; LANES],
+    factors: [f64; LANES],
+    slope: [f64; LANES],
+    degree: [f64; LANES],
+}
+
 wide! {
     /// The losses of one item with its worse partners; adds to the slopes and to the degrees of both sides.
     fn losses<T>(of: Partners<'_>, place: usize, slopes: &mut [f64], degrees: &mut [f64]) -> f64 {
         let (score, weight) = (of.x[place], of.v[place]);
-        let (mut value, mut slope, mut degree) = (0.0, 0.0, 0.0);
-        let partners = of.x[..of.n].chunks(FACTORS).zip(of.v[..of.n].chunks(FACTORS));
-        let sums = slopes.chunks_mut(FACTORS).zip(degrees.chunks_mut(FACTORS));
-        for ((x, v), (slopes, degrees)) in partners.zip(sums) {
-            let (mut factors, mut chances, mut curvatures) = ([1.0; FACTORS], [0.0; FACTORS], [0.0; FACTORS]);
-            let mut linear = 0.0;
-            for lane in 0..x.len() {
-                let lead = score - x[lane];
-                let (e, p) = chance::<FMA>(lead);
-                factors[lane] = 1.0 + e;
-                chances[lane] = p;
-                curvatures[lane] = p * (1.0 - p);
-                linear += v[lane] * (-lead).max(0.0);
-            }
-            for lane in 0..x.len() {
-                slopes[lane] += weight * v[lane] * chances[lane];
-                degrees[lane] += weight * curvatures[lane];
-                slope += v[lane] * chances[lane];
-                degree += v[lane] * curvatures[lane];
-            }
-            let logs = if of.is_plain {
-                factors.iter().product::<f64>().ln()
+        let mut sums = Sums { linear: [0.0; LANES], factors: [1.0; LANES], slope: [0.0; LANES], degree: [0.0; LANES] };
+        let mut logs = 0.0;
+        let (x, rest_x) = of.x[..of.n].as_chunks::<LANES>();
+        let (v, rest_v) = of.v[..of.n].as_chunks::<LANES>();
+        let (to_slopes, rest_slopes) = slopes[..of.n].as_chunks_mut::<LANES>();
+        let (to_degrees, rest_degrees) = degrees[..of.n].as_chunks_mut::<LANES>();
+        let chunks = x.iter().zip(v).zip(to_slopes.iter_mut().zip(to_degrees));
+        for (number, ((x, v), (slopes, degrees))) in chunks.enumerate() {
+            let factors = lane_losses::<FMA>(score, weight, x, v, slopes, degrees, &mut sums);
+            if of.is_plain {
+                (0..LANES).for_each(|lane| sums.factors[lane] *= factors[lane]);
+                if (number + 1).is_multiple_of(FACTORS) {
+                    logs += sums.factors.iter().map(|f| f.ln()).sum::<f64>();
+                    sums.factors = [1.0; LANES];
+                }
             } else {
-                factors.iter().zip(v).map(|(factor, v)| v * factor.ln()).sum()
-            };
-            value += linear + logs;
+                logs += factors.iter().zip(v).map(|(factor, v)| v * factor.ln()).sum::<f64>();
+            }
         }
-        slopes[place] -= weight * slope;
-        degrees[place] += degree;
-        weight * value
+        // The rest, with weights of 0 for what is not there.
+        let n_rest = rest_x.len();
+        let (mut x, mut v) = ([score; LANES], [0.0; LANES]);
+        x[..n_rest].copy_from_slice(rest_x);
+        v[..n_rest].copy_from_slice(rest_v);
+        let (mut slope, mut degree) = ([0.0; LANES], [0.0; LANES]);
+        let factors = lane_losses::<FMA>(score, weight, &x, &v, &mut slope, &mut degree, &mut sums);
+        rest_slopes.iter_mut().zip(&slope).for_each(|(to, sum)| *to += sum);
+        rest_degrees.iter_mut().zip(&degree).for_each(|(to, sum)| *to += sum);
+        logs += factors.iter().zip(&v).map(|(factor, v)| v * factor.ln()).sum::<f64>();
+        logs += sums.factors.iter().map(|f| f.ln()).sum::<f64>();
+        slopes[place] -= weight * sums.slope.iter().sum::<f64>();
+        degrees[place] += sums.degree.iter().sum::<f64>();
+        weight * (sums.linear.iter().sum::<f64>() + logs)
     }
+}
+
+/// Adds what one item has with some partners; the factors 1 + e^(−|lead|).
+#[inline(always)]
+fn lane_losses<const FMA: bool>(
+    score: f64,
+    weight: f64,
+    x: &[f64; LANES],
+    v: &[f64; LANES],
+    slopes: &mut [f64; LANES],
+    degrees: &mut [f64; LANES],
+    sums: &mut Sums,
+) -> [f64; LANES] {
+    let mut factors = [0.0; LANES];
+    for lane in 0..LANES {
+        let lead = score - x[lane];
+        let (e, p) = chance::<FMA>(lead);
+        let q = p * (1.0 - p);
+        factors[lane] = 1.0 + e;
+        sums.linear[lane] += if lead < 0.0 { -v[lane] * lead } else { 0.0 };
+        sums.slope[lane] += v[lane] * p;
+        sums.degree[lane] += v[lane] * q;
+        slopes[lane] += weight * v[lane] * p;
+        // A partner that is not there has no degree either.
+        degrees[lane] += if v[lane] > 0.0 { weight * q } else { 0.0 };
+    }
+    factors
 }
 
 /// Curvature of the loss of a pair in its lead; at most ¼.
@@ -181,10 +221,25 @@ wide! {
     /// Curvature times change, of one item (score, weight, change) with its worse partners.
     fn curvatures<T>(item: [f64; 3], x: &[f64], v: &[f64], t: &[f64], sums: &mut [f64], place: usize) {
         let [score, weight, change] = item;
-        let mut total = 0.0;
-        for (((x, v), t), sum) in x.iter().zip(v).zip(t).zip(sums.iter_mut()) {
+        let product = |x: f64, v: f64, t: f64| {
             let (_, p) = chance::<FMA>(score - x);
-            let product = weight * v * p * (1.0 - p) * (change - t);
+            weight * v * p * (1.0 - p) * (change - t)
+        };
+        let mut totals = [0.0; LANES];
+        let (wide_x, rest_x) = x.as_chunks::<LANES>();
+        let (wide_v, rest_v) = v.as_chunks::<LANES>();
+        let (wide_t, rest_t) = t.as_chunks::<LANES>();
+        let (wide_sums, rest_sums) = sums[..x.len()].as_chunks_mut::<LANES>();
+        for (((x, v), t), sums) in wide_x.iter().zip(wide_v).zip(wide_t).zip(wide_sums) {
+            for lane in 0..LANES {
+                let product = product(x[lane], v[lane], t[lane]);
+                sums[lane] -= product;
+                totals[lane] += product;
+            }
+        }
+        let mut total = totals.iter().sum::<f64>();
+        for (((&x, &v), &t), sum) in rest_x.iter().zip(rest_v).zip(rest_t).zip(rest_sums) {
+            let product = product(x, v, t);
             *sum -= product;
             total += product;
         }

@@ -33,10 +33,22 @@ const MANY_ITEMS: usize = 1 << 12;
 #[derive(Clone, Copy)]
 struct Source<'a> {
     features: &'a Features,
-    /// Features are divided by these.
+    /// Features are divided by these, and by the unit.
     divisors: Option<&'a [f64]>,
+    unit: f64,
     labels: &'a [f64],
     weights: Option<&'a [f64]>,
+}
+
+/// How the pairs of a ranking are weighted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Weighing {
+    /// By the weights of items and groups.
+    AsGiven,
+    /// The same, and all groups of weight 1 count the same.
+    Balanced,
+    /// All pairs the same.
+    Equal,
 }
 
 /// A group: its items, and what its losses are multiplied with.
@@ -71,22 +83,24 @@ pub(crate) struct RankSums<'a> {
 
 impl<'a> RankSums<'a> {
     /// The groups of a ranking that `keeps` says yes to and that have at least two labels; items and groups of weight 0
-    /// are absent. `balanced` makes all groups of weight 1 count the same.
+    /// are absent.
     pub(crate) fn new(
         data: &'a Ranking,
         keeps: impl Fn(usize) -> bool,
         divisors: Option<&'a [f64]>,
         shape: Shape,
         c: f64,
-        balanced: bool,
+        weighing: Weighing,
     ) -> Self {
-        let source =
-            Source { features: &data.items.features, divisors, labels: &data.labels, weights: data.weights.as_deref() };
+        let is_equal = weighing == Weighing::Equal;
+        let weights = data.weights.as_deref().filter(|_| !is_equal);
+        let source = Source { features: &data.items.features, divisors, unit: 1.0, labels: &data.labels, weights };
         let members: Members = data.groups.members();
         let groups = members.iter().enumerate().filter(|&(group, _)| keeps(group) && data.group_weight(group) > 0.0);
         let groups = groups.map(|(group, items)| {
             let items = items.iter().copied().filter(|&i| data.weight(i as usize) > 0.0).collect();
-            (Listed { items, factor: data.group_weight(group) }, balanced)
+            let factor = if is_equal { 1.0 } else { data.group_weight(group) };
+            (Listed { items, factor }, weighing == Weighing::Balanced)
         });
         Self::of_groups(source, shape, c, groups)
     }
@@ -141,7 +155,7 @@ impl<'a> RankSums<'a> {
     /// The root of the mean square of the difference of two items of a group, features divided.
     pub(crate) fn usual_difference(&self) -> f64 {
         let features = self.source.features;
-        let divisor = |column: usize| self.source.divisors.map_or(1.0, |d| d[column]);
+        let divisor = |column: usize| self.divisor(column);
         let (mut total, mut n) = (0.0, 0usize);
         let mut mean = vec![0.0; features.n_cols()];
         for (rows, _) in self.blocks.iter().flat_map(Block::groups) {
@@ -165,10 +179,16 @@ impl<'a> RankSums<'a> {
 
     /// Weights as the stored features want them.
     fn on_stored(&self, weights: &[f64]) -> Vec<f64> {
-        match self.source.divisors {
-            None => weights.to_vec(),
-            Some(divisors) => weights.iter().zip(divisors).map(|(w, d)| w / d).collect(),
-        }
+        weights.iter().enumerate().map(|(column, w)| w / self.divisor(column)).collect()
+    }
+
+    fn divisor(&self, column: usize) -> f64 {
+        self.source.unit * self.source.divisors.map_or(1.0, |divisors| divisors[column])
+    }
+
+    /// Features are measured in this unit from now on.
+    pub(crate) fn set_unit(&mut self, unit: f64) {
+        self.source.unit = unit;
     }
 
     /// Runs `visit` on every block with a vector of sums of its own; adds all up in order, times C.
@@ -187,10 +207,7 @@ impl<'a> RankSums<'a> {
             total.iter_mut().zip(&sums).for_each(|(total, sum)| *total += sum);
         }
         let c = self.c;
-        match self.source.divisors {
-            None => total.iter_mut().for_each(|sum| *sum *= c),
-            Some(divisors) => total.iter_mut().zip(divisors).for_each(|(sum, d)| *sum *= c / d),
-        }
+        total.iter_mut().enumerate().for_each(|(column, sum)| *sum *= c / self.divisor(column));
         (results, total)
     }
 }
@@ -226,9 +243,7 @@ impl BlockSums for RankSums<'_> {
     fn hessian_diagonal(&mut self) -> Vec<f64> {
         let (features, shape) = (self.source.features, self.shape);
         let (_, mut diagonal) = self.sum_over_blocks(|block, sums| block.hessian_diagonal(features, shape, sums));
-        if let Some(divisors) = self.source.divisors {
-            diagonal.iter_mut().zip(divisors).for_each(|(sum, d)| *sum /= d);
-        }
+        diagonal.iter_mut().enumerate().for_each(|(column, sum)| *sum /= self.divisor(column));
         diagonal
     }
 
@@ -261,10 +276,7 @@ impl BlockSums for RankSums<'_> {
         let mut drawn = drawn.concat();
         let size = (self.c * spacing).sqrt();
         for row in drawn.chunks_exact_mut(features.n_cols().max(1)) {
-            match self.source.divisors {
-                None => row.iter_mut().for_each(|x| *x *= size),
-                Some(divisors) => row.iter_mut().zip(divisors).for_each(|(x, d)| *x *= size / d),
-            }
+            row.iter_mut().enumerate().for_each(|(column, x)| *x *= size / self.divisor(column));
         }
         drawn
     }
