@@ -23,6 +23,8 @@ const LEAST: f64 = 1e-9;
 /// is measured from the best dual value of all.
 pub(crate) fn minimise(sums: &mut dyn BlockSums, start: Option<Vec<f64>>, limits: Limits<'_>) -> Smoothed {
     let (mut width, mut start, mut steps) = (FIRST, start, 0);
+    // The last width that went well.
+    let mut good = FIRST;
     let mut best: Option<Smoothed> = None;
     loop {
         sums.round_off(width);
@@ -45,13 +47,23 @@ pub(crate) fn minimise(sums: &mut dyn BlockSums, start: Option<Vec<f64>>, limits
             return answer;
         }
         let limit = minimum.stop.filter(|stop| *stop != Stop::Stalled);
-        if limit.is_some() || width <= LEAST || !gained {
+        let is_stuck = minimum.stop.is_some() || shrinking.is_nan() || shrinking >= 1.0;
+        let next = if gained && !is_stuck {
+            good = width;
+            width * shrinking.max(MOST_SHRINKING)
+        } else if gained {
+            // The gradient does not get small enough, but a narrower part may still bring a better value.
+            width * STUCK_SHRINKING
+        } else {
+            // Too narrow at once: no pair in the rounded part, no curvature to go by. Half way there.
+            start = Some(answer.weights.clone());
+            (width * good).sqrt()
+        };
+        if limit.is_some() || next <= LEAST || (!gained && next > 0.7 * good) {
             answer.stop = limit.or(Some(Stop::Stalled));
             return answer;
         }
-        // Where the gradient does not get small enough, a narrower part may still bring a better value.
-        let is_stuck = minimum.stop.is_some() || shrinking.is_nan() || shrinking >= 1.0;
-        width *= if is_stuck { STUCK_SHRINKING } else { shrinking.max(MOST_SHRINKING) };
+        width = next;
         best = Some(answer);
     }
 }
