@@ -24,9 +24,17 @@ def peak_memory():
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def call(program, *arguments):
+def on_cores(n):
+    """Keeps a child process to n cores, where the system can: a tool may use more threads than it was told to."""
+    if n is None or not hasattr(os, "sched_setaffinity"):
+        return None
+    return lambda: os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:n])
+
+
+def call(program, *arguments, cores=None):
     """What the program prints with --json."""
-    done = subprocess.run([program, *map(str, arguments), "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    command = [program, *map(str, arguments), "--json"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=on_cores(cores))
     if done.returncode != 0:
         sys.exit(f"{program} {' '.join(map(str, arguments))}\nexit {done.returncode}: {done.stderr.strip()}")
     return json.loads(done.stdout)

@@ -8,7 +8,8 @@ LightGBM    lambdarank, 100 trees.      XGBoost    rank:pairwise, 100 trees.
             They minimise something else and can learn curved relations; their accuracy stands beside.
 
 The data are made by ranking_data.py, accuracy is measured by ranking_metrics.py, other tools run in ranking_peers.py, one process
-a run. What takes less than 5 seconds is run four times: the first warms caches, the medians of the others count.
+a run, on as many cores as it has threads. What takes less than 5 seconds is run four times: the first warms caches, the medians of
+the others count.
 """
 
 import argparse
@@ -26,8 +27,8 @@ import numpy as np
 
 import ranking_data
 import ranking_metrics
-from common import ROOT, call, check_program, memory, processor, row, seconds, version_of
-from ranking_letor import real_data
+from common import ROOT, call, check_program, memory, on_cores, processor, row, seconds, version_of
+from ranking_letor import TITLES, real_data
 
 # C by set: of squared hinge, and of hinge and logistic. It multiplies a sum over pairs, so more pairs want less.
 SETS = {"S1": (1e-4, 1e-3), "S2": (1e-5, 1e-4), "S3": (1e-8, None), "S4": (0.1, 0.1)}
@@ -41,6 +42,14 @@ TREES = 100
 CLOSE = 1e-6
 SHORT, SHORT_ONE_THREAD = 5.0, 30.0
 LARGEST_LIGHTGBM_GROUP = 10_000
+CAPTION = (
+    "Every tool reads the same data from text, in a process of its own, on as many cores as it has threads. Seconds of the others do "
+    "not include the start of Python and imports; their peak memory does. *File to model* is the whole program for rankwise, reading "
+    "and training for the others. rankwise, squared-hinge, and LinearSVC minimise the same objective; boosted trees minimise something "
+    "else, may learn curved relations and rank better or worse: their accuracy stands beside. The data favour linear scores: labels "
+    "come from a linear function with noise, in S3 with a curve added. NDCG@10 is rankwise's default: gain 2^label − 1, equal scores "
+    "averaged; one function measures all tools."
+)
 
 
 def repeated(run, wanted):
@@ -50,7 +59,8 @@ def repeated(run, wanted):
     if first is None or wanted <= 1 or time.perf_counter() - start > SHORT:
         return first
     runs = [run() for _ in range(wanted)]
-    return {key: statistics.median(one[key] for one in runs) if isinstance(value, float) else value for key, value in first.items()}
+    median = lambda key: statistics.median(one[key] for one in runs)
+    return {key: median(key) if isinstance(value, float) else value for key, value in first.items()}
 
 
 def rankwise(options, name, loss, c, tol, threads):
@@ -61,7 +71,7 @@ def rankwise(options, name, loss, c, tol, threads):
     def run():
         start = time.perf_counter()
         answer = call(options.program, "train", folder / f"{name.lower()}.txt", "-o", model, "--loss", loss, "--C", c,
-                      "--tol", tol, "--threads", threads)
+                      "--tol", tol, "--threads", threads, cores=threads)
         wall = time.perf_counter() - start
         if answer["stop"] != "converged":
             print(f"warning: {name} {loss} stopped because of {answer['stop']}", file=sys.stderr)
@@ -103,12 +113,14 @@ def peer(options, threads, **task):
     limits = {name: str(threads) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
     command = [sys.executable, str(ROOT / "bench/ranking_peers.py"), json.dumps({**task, "threads": threads})]
     try:
-        done = subprocess.run(command, env={**os.environ, **limits}, capture_output=True, text=True, timeout=options.limit)
+        done = subprocess.run(command, env={**os.environ, **limits}, capture_output=True, text=True, timeout=options.limit,
+                              preexec_fn=on_cores(threads))
     except subprocess.TimeoutExpired:
         print(f"warning: {task['tool']} took more than {options.limit} s", file=sys.stderr)
         return None
     if done.returncode != 0:
-        print(f"warning: {task['tool']} failed on {task['train']} (exit {done.returncode}): {done.stderr[-500:]}", file=sys.stderr)
+        why = f"(exit {done.returncode}): {done.stderr[-500:]}"
+        print(f"warning: {task['tool']} failed on {task['train']} {why}", file=sys.stderr)
         return None
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -122,8 +134,7 @@ def trees(options, tool, name, threads):
     best = repeated(run, options.repeats)
     if best is None:
         return None
-    title = {"lightgbm": "LightGBM, lambdarank", "xgboost": "XGBoost, rank:pairwise"}[tool]
-    return {**best, "tool": f"{title}, {TREES} trees", "threads": threads, **accuracy(options, name, np.load(kept))}
+    return {**best, "tool": f"{TITLES[tool]}, {TREES} trees", "threads": threads, **accuracy(options, name, np.load(kept))}
 
 
 def linear_svc(options, name, c, aim):
@@ -166,7 +177,10 @@ def run_set(options, name):
     fits, why_not = explicit_fits(options, name, labels, qid)
     if fits and "linear-svc" in options.tools:
         aim = next(result["objective"] for result in results if result["tool"].endswith("tol 1e-06"))
-        results.append(linear_svc(options, name, c, aim))
+        explicit = linear_svc(options, name, c, aim)
+        results.append(explicit)
+        if explicit is None:
+            remarks.append(f"**LinearSVC gave no result**: it failed, or took more than {options.limit:g} s.")
     elif why_not:
         remarks.append(why_not)
     for tool in ("lightgbm", "xgboost"):
@@ -179,6 +193,10 @@ def run_set(options, name):
         slow = two is None or two["parse"] + two["train"] > SHORT_ONE_THREAD
         one = trees(options, tool, name, 1) if options.slow or not slow else None
         results += [one, two]
+        if two is None:
+            remarks.append(f"**{TITLES[tool]} gave no result** with two threads: it failed, or took more than {options.limit:g} s.")
+        elif one is None:
+            remarks.append(f"{TITLES[tool]} is shown with two threads only.")
     results = [result for result in results if result]
     if "read" in options.tools:
         path = str(options.work / f"{small}.txt")
@@ -270,7 +288,7 @@ def scaling(options):
         for threads in (1, 2):
             def run():
                 answer = call(options.program, "train", path, "-o", options.work / "ranking.safetensors", "--C",
-                              SETS["S3"][0] * (1e5 / n) ** 2, "--threads", threads)
+                              SETS["S3"][0] * (1e5 / n) ** 2, "--threads", threads, cores=threads)
                 return {"load": answer["seconds"]["load"], "train": answer["seconds"]["train"],
                         "peak": answer["peak_memory_bytes"], "iterations": answer["iterations"], "pairs": answer["pairs"]}
 
@@ -288,14 +306,8 @@ def compare(options):
     by_set = {name: run_set(options, name) for name in options.only}
     versions = sorted({one["version"] for results, _ in by_set.values() for one in results if "version" in one})
     lines = ["# Ranking from items", "",
-             f"{processor()}, {os.cpu_count()} cores. {'; '.join([version_of(options.program), *versions])}; numpy {np.__version__}, "
-             f"Python {platform.python_version()}.", "",
-             "Every tool reads the same data from text, in a process of its own. Seconds of the others do not include the start of "
-             "Python and imports; their peak memory does. *File to model* is the whole program for rankwise, reading and training for "
-             "the others. rankwise, squared-hinge, and LinearSVC minimise the same objective; boosted trees minimise something else, may "
-             "learn curved relations and rank better or worse: their accuracy stands beside. The data favour linear scores: labels come from a "
-             "linear function with noise, in S3 with a curve added. NDCG@10 is rankwise's default: gain "
-             "2^label − 1, equal scores averaged; one function measures all tools.", ""]
+             f"{processor()}, {os.cpu_count()} cores. {'; '.join([version_of(options.program), *versions])}; "
+             f"numpy {np.__version__}, Python {platform.python_version()}.", "", CAPTION, ""]
     if by_set:
         lines += ["## Summary", "", "Reading and training · share of test pairs in order. Each tool with one or two threads, whichever was "
                   "faster; rankwise: squared hinge, default tolerance; 100 trees.", "", *summary(by_set), ""]
@@ -327,7 +339,7 @@ def main():
     parser.add_argument("--full", action="store_true", help="scaling up to 10^7 items (2.2 GB of text)")
     parser.add_argument("--keep", action="store_true", help="keep the files of scaling")
     parser.add_argument("--repeats", type=int, default=3, help="runs that count of what takes less than 5 s (default 3)")
-    parser.add_argument("--limit", type=float, default=900, help="the longest time of one run of another tool, in seconds (default 900)")
+    parser.add_argument("--limit", type=float, help="the longest time of one run of another tool, in seconds (default 900, with --quick 120)")
     parser.add_argument("--work", type=Path, default=ROOT / "bench/.data", help="folder for the generated files")
     parser.add_argument("--data", type=Path, help="folder with ohsumed_letor2/S1..S5.txt and mq2008/S1..S5.txt (or .xz)")
     parser.add_argument("--out", type=Path, help="default: bench/results/ranking.md; of a part of the run, WORK/ranking.md")
@@ -342,6 +354,7 @@ def main():
         parser.error("the real data need --data DIR")
     if options.quick:
         options.repeats = 1
+    options.limit = options.limit or (120.0 if options.quick else 900.0)
     options.work.mkdir(parents=True, exist_ok=True)
     options.only = [name for name in SETS if name in parts]
     options.sizes = ([10**5, 10**6] + [10**7] * options.full) if "scaling" in parts else []

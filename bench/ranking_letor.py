@@ -11,6 +11,7 @@ import ranking_metrics
 from common import call, row, seconds
 
 COLLECTIONS = {"OHSUMED (LETOR 2)": "ohsumed_letor2", "MQ2008 (LETOR 4)": "mq2008"}
+TITLES = {"lightgbm": "LightGBM, lambdarank", "xgboost": "XGBoost, rank:pairwise"}
 TREES = [50, 100, 200, 400]
 ALIKE = 1e-9
 
@@ -90,11 +91,13 @@ def real_data(options, peer):
             paths, facts = write_fold(options, options.data / name, k)
             for loss in ("squared-hinge", "hinge", "logistic"):
                 runs.setdefault(f"rankwise, {loss}", []).append(tuned(options, paths, facts, loss))
-            for tool, named in (("lightgbm", "LightGBM, lambdarank"), ("xgboost", "XGBoost, rank:pairwise")):
+            for tool, named in TITLES.items():
                 if tool in options.tools:
                     runs.setdefault(named, []).append(boosted(options, peer, tool, paths, facts))
         for tool, folds in runs.items():
             if None in folds:
+                failed = sum(fold is None for fold in folds)
+                lines.append(row(title, tool, "–", "–", f"no result on {failed} of 5 folds (limit {options.limit:g} s)"))
                 continue
             mean = lambda key: statistics.mean(fold[key] for fold in folds)
             lines.append(row(title, tool, f"{mean('map'):.4f}", f"{mean('ndcg'):.4f}", seconds(mean("seconds"))))
