@@ -42,6 +42,10 @@ TREES = 100
 CLOSE = 1e-6
 SHORT, SHORT_ONE_THREAD = 5.0, 30.0
 LARGEST_LIGHTGBM_GROUP = 10_000
+SUMMARY = (
+    "Reading and training · share of test pairs in order. Each tool with one or two threads, whichever was faster; rankwise: squared "
+    "hinge, default tolerance; 100 trees; – was not run."
+)
 CAPTION = (
     "Every tool reads the same data from text, in a process of its own, on as many cores as it has threads. Seconds of the others do "
     "not include the start of Python and imports; their peak memory does. *File to model* is the whole program for rankwise, reading "
@@ -309,8 +313,7 @@ def compare(options):
              f"{processor()}, {os.cpu_count()} cores. {'; '.join([version_of(options.program), *versions])}; "
              f"numpy {np.__version__}, Python {platform.python_version()}.", "", CAPTION, ""]
     if by_set:
-        lines += ["## Summary", "", "Reading and training · share of test pairs in order. Each tool with one or two threads, whichever was "
-                  "faster; rankwise: squared hinge, default tolerance; 100 trees.", "", *summary(by_set), ""]
+        lines += ["## Summary", "", SUMMARY, "", *summary(by_set), ""]
     for name, (results, remarks) in by_set.items():
         c, other_c = SETS[name]
         other = f", of hinge and logistic {other_c:g}" if other_c is not None else ""
