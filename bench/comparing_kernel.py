@@ -28,7 +28,8 @@ import numpy as np
 import sklearn
 from sklearn.svm import SVC
 
-ROOT = Path(__file__).resolve().parent.parent
+from common import ROOT, call, check_program, memory, peak_memory, processor, row, seconds, version_of
+
 GAMMA, C, TOL = 0.5, 1.0, 1e-3
 TRAIN_SEED, TEST_SEED, NOISE, N_TEST = 20, 21, 0.5, 10_000
 BLOCK = 4096
@@ -95,20 +96,6 @@ def explicit_matrix(worse, better, n_wins):
     return matrix
 
 
-def peak_memory():
-    """The high-water mark of this process in bytes."""
-    try:
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
-
-
 def run_explicit(n):
     """The explicit route once, in this process."""
     left, right, outcomes = draw_pairs(n, TRAIN_SEED, NOISE)
@@ -167,14 +154,6 @@ def explicit(n, repeats, threads):
     return min(runs, key=lambda run: run["build"] + run["solve"])
 
 
-def call(program, *arguments):
-    """What the program prints with --json."""
-    done = subprocess.run([program, *map(str, arguments), "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{program} {' '.join(map(str, arguments))}\nexit {done.returncode}: {done.stderr.strip()}")
-    return json.loads(done.stdout)
-
-
 def rankwise(program, loss, train, test, folder, repeats, threads):
     """The fastest of several trainings, and the test error."""
     model = folder / f"comparing_kernel.{loss}.model"
@@ -186,28 +165,6 @@ def rankwise(program, loss, train, test, folder, repeats, threads):
         print(f"warning: {loss} stopped because of {best['stop']}", file=sys.stderr)
     tested = call(program, "evaluate", model, "--pairs", test, "--metric", "zero_one", "--threads", threads)
     return {**best, "test_error": tested["metrics"]["zero_one"]}
-
-
-def processor():
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
-
-
-def seconds(value):
-    return f"{value:.3f}" if value < 1 else f"{value:.2f}" if value < 100 else f"{value:.0f}"
-
-
-def memory(n_bytes):
-    return f"{n_bytes / 1e9:.2f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.0f} MB"
-
-
-def row(*cells):
-    return "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 
 def rankwise_row(n, loss, run):
@@ -241,11 +198,10 @@ def compare(options):
     folder.mkdir(parents=True, exist_ok=True)
     test = folder / "comparing_kernel.test.csv"
     write_pairs(test, draw_pairs(N_TEST, TEST_SEED, 0.0))
-    version = subprocess.run([options.program, "--version"], stdout=subprocess.PIPE, text=True).stdout.strip() or "rankwise"
     lines = [
         "# Comparison with ties through an RBF kernel",
         "",
-        f"{processor()}, {os.cpu_count()} cores, {options.threads} threads. {version}; scikit-learn {sklearn.__version__}, "
+        f"{processor()}, {os.cpu_count()} cores, {options.threads} threads. {version_of(options.program)}; scikit-learn {sklearn.__version__}, "
         f"numpy {np.__version__}, Python {platform.python_version()}.",
         "",
         "For scikit-learn *before* is the time to build the explicit matrix, for rankwise to read the file; *solve* is the fit.",
@@ -288,8 +244,7 @@ def main():
     if options.explicit_once:
         print(json.dumps(run_explicit(options.explicit_once)))
         return
-    if not os.access(options.program, os.X_OK):
-        sys.exit(f"{options.program} is not a program; build it with `cargo build --release` or name it with --program")
+    check_program(options.program)
     markdown, all_agree = compare(options)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(markdown)

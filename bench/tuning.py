@@ -24,7 +24,8 @@ import numpy as np
 import sklearn
 from sklearn.svm import SVC
 
-from comparing_kernel import ROOT, draw_pairs, processor, row, seconds, write_pairs
+from common import ROOT, check_program, processor, row, seconds, version_of
+from comparing_kernel import draw_pairs, write_pairs
 
 SEEDS, NOISE, TOL = (30, 31), 0.25, 1e-3
 CS = np.logspace(-3, 3, 10)
@@ -110,6 +111,7 @@ def main():
     parser.add_argument("--data", type=Path, default=ROOT / "bench/data", help="folder for the generated files")
     parser.add_argument("--out", type=Path, default=ROOT / "bench/results/tuning.md")
     options = parser.parse_args()
+    check_program(options.program)
     options.data.mkdir(parents=True, exist_ok=True)
     sets = [draw_pairs(options.pairs, seed, NOISE) for seed in SEEDS]
     files = [options.data / f"tuning.{name}.csv" for name in ("train", "valid")]
@@ -121,12 +123,11 @@ def main():
     difference = np.abs(paper["errors"] - theirs["errors"])
     line = lambda name, run: row(name, seconds(run["wall"]), f"{run['errors'].min():.4f}", f"{theirs['wall'] / run['wall']:.1f}")
     agrees = difference.mean() <= CLOSE and abs(paper["errors"].min() - theirs["errors"].min()) <= CLOSE
-    version = subprocess.run([options.program, "--version"], stdout=subprocess.PIPE, text=True).stdout.strip() or "rankwise"
     markdown = "\n".join([
         "# Tuning 100 comparison machines",
         "",
         f"{options.pairs} training and {options.pairs} validation pairs, half of them ties, 10 values of C x 10 of gamma. "
-        f"{processor()}, {os.cpu_count()} cores, {options.threads} processes or threads. {version}; "
+        f"{processor()}, {os.cpu_count()} cores, {options.threads} processes or threads. {version_of(options.program)}; "
         f"scikit-learn {sklearn.__version__}, numpy {np.__version__}, Python {platform.python_version()}.",
         "",
         row("route", "wall s", "best validation error", "times faster"),

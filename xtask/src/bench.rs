@@ -6,7 +6,8 @@ pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
     let (script, packages): (&str, &[&str]) = match name {
         "comparing-kernel" => ("bench/comparing_kernel.py", &["numpy", "scikit-learn"]),
         "tuning" => ("bench/tuning.py", &["numpy", "scikit-learn"]),
-        _ => return Err(format!("unknown benchmark {name}; there are: comparing-kernel, tuning")),
+        "ranking" => ("bench/ranking.py", &["numpy", "scipy", "scikit-learn", "lightgbm", "xgboost"]),
+        _ => return Err(format!("unknown benchmark {name}; there are: comparing-kernel, tuning, ranking")),
     };
     step("program", &mut cargo(&["build", "--release", "--package", "rankwise-cli"]))?;
     let venv = root().join("bench/.venv");
