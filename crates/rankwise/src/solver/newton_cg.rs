@@ -1,22 +1,29 @@
-//! Newton's method on ½‖w‖² + a sum over blocks of data, which is all it sees: steps by conjugate gradients, one read of
-//! the data each.
+//! Newton's method on ½‖w‖² + a sum over blocks of data, which is all it sees. It counts reads of the data.
 //!
-//! What saves reads: a start from a thinned sum; a preconditioner from a sketch of the Hessian, where that costs little
-//! beside the reads it saves, from its diagonal elsewhere; a step that is solved no further than the model of the
-//! function is good, nor than the tolerance asks; and full steps, which need one read for value, gradient and
-//! certificate together.
+//! What saves reads: a start from a thinned sum; a sketch of the Hessian from some pairs, where that costs little beside
+//! the reads it saves. Corrected by what the last steps have told (L-BFGS), it gives the next step without any read. Where
+//! that is slow or there is no sketch, steps are solved for by conjugate gradients, one read each, preconditioned by the
+//! sketch or by the Hessian's diagonal, and no further than the model of the function is good, nor than the tolerance
+//! asks. Full steps need one read for value, gradient and certificate together.
+
+use std::collections::VecDeque;
+
+use rayon::prelude::*;
 
 use super::Limits;
 use super::cholesky::Cholesky;
 use crate::math::{add_multiple, dot};
 use crate::problem::{BlockSums, SumPoint};
 use crate::progress::Stop;
-use rayon::prelude::*;
 
 /// Steps of conjugate gradients for one step of Newton.
 const MOST_INNER: usize = 250;
 /// Trials of the size of a step.
-const MOST_TRIALS: usize = 40;
+const MOST_TRIALS: usize = 100;
+/// Steps that corrections of a preconditioner are taken from.
+const MOST_REMEMBERED: usize = 10;
+/// Slow steps in a row after which one is solved for.
+const MOST_SLOW: usize = 2;
 /// Steps without any gain after which there is none to be had.
 const MOST_IDLE: usize = 5;
 /// How far a step is solved for at first, and at the most, relative to the gradient.
@@ -124,6 +131,7 @@ impl<'a, 'b> Search<'a, 'b> {
         let tol = self.limits.tol;
         let mut point = self.sums.go_to(&weights);
         let mut preconditioner: Option<Preconditioner> = None;
+        let (mut memory, mut n_slow) = (Memory::default(), 0);
         // How far to solve for a step, relative to the gradient.
         let mut forcing = FORCING;
         let (mut steps, mut n_idle, mut best) = (0, 0, (f64::INFINITY, f64::INFINITY));
@@ -143,7 +151,13 @@ impl<'a, 'b> Search<'a, 'b> {
             let gradient: Vec<f64> = weights.iter().zip(&point.gradient).map(|(w, g)| w + g).collect();
             // A quarter of what the tolerance asks: the model's gradient at the end of the step is not quite the true one.
             let goal = (0.25 * tol * value).max(forcing * forcing * half_square);
-            let step = self.solve(preconditioner, &gradient, goal);
+            // A good sketch with what the last steps have told is as good as the Hessian, and needs no read.
+            let is_quick = matches!(preconditioner, Preconditioner::Sketch(_)) && n_slow < MOST_SLOW;
+            let step = if is_quick {
+                memory.step(preconditioner, &gradient)
+            } else {
+                self.solve(preconditioner, &gradient, goal)
+            };
             let slope = dot(&gradient, &step);
             let mut next_weights: Vec<f64> = weights.iter().zip(&step).map(|(w, s)| w + s).collect();
             let mut next = self.sums.go_to(&next_weights);
@@ -162,6 +176,10 @@ impl<'a, 'b> Search<'a, 'b> {
                 next = self.sums.go_to(&next_weights);
                 forcing = FORCING;
             }
+            let next_gradient: Vec<f64> = next_weights.iter().zip(&next.gradient).map(|(w, g)| w + g).collect();
+            memory.remember((&weights, &gradient), (&next_weights, &next_gradient));
+            let is_slow = is_quick && dot(&next_gradient, &next_gradient) > 0.5 * half_square;
+            n_slow = if is_slow { n_slow + 1 } else { 0 };
             // Beyond what floating point can resolve, neither value nor gradient fall any more.
             let (next_value, next_square) =
                 (primal(&next_weights, next.value), half_square_of_gradient(&next_weights, &next));
@@ -185,13 +203,15 @@ impl<'a, 'b> Search<'a, 'b> {
         let (square, along, norm) = (dot(step, step), dot(end, step), 0.5 * dot(end, end));
         let (mut low, mut low_slope) = (-1.0, slope);
         let (mut high, mut high_slope) = (0.0, slope_at_end);
-        for _ in 0..MOST_TRIALS {
+        for trial in 0..MOST_TRIALS {
             let between = low + (high - low) * (low_slope / (low_slope - high_slope));
-            let back = if between > low && between < high { between } else { 0.5 * (low + high) };
+            // Every third time in the middle: a kink may lead the secant astray.
+            let is_between = between > low && between < high && trial % 3 < 2;
+            let back = if is_between { between } else { 0.5 * (low + high) };
             let (losses, losses_slope) = self.sums.along(back);
             let there = norm + back * along + 0.5 * back * back * square + losses;
             let there_slope = along + back * square + losses_slope;
-            if is_better(start, (there, there_slope), 0.1) && there_slope.abs() <= 0.1 * slope.abs() {
+            if is_better(start, (there, there_slope), 0.3) && there_slope.abs() <= 0.3 * slope.abs() {
                 return Some(back);
             }
             if there_slope < 0.0 {
@@ -270,4 +290,44 @@ fn one_plus_products(vectors: &[f64], dim: usize) -> Vec<f64> {
         }
     });
     matrix
+}
+
+/// The last steps with the changes of the gradient along them, which correct a preconditioner to the inverse of a Hessian
+/// (L-BFGS; Nocedal 1980).
+#[derive(Default)]
+struct Memory {
+    /// Step, change of the gradient, 1/(their product).
+    steps: VecDeque<(Vec<f64>, Vec<f64>, f64)>,
+}
+
+impl Memory {
+    /// Takes in a step from one point (weights, gradient) to another.
+    fn remember(&mut self, (weights, gradient): (&[f64], &[f64]), (next_weights, next_gradient): (&[f64], &[f64])) {
+        let difference = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a - b).collect::<Vec<f64>>();
+        let (step, change) = (difference(next_weights, weights), difference(next_gradient, gradient));
+        let product = dot(&step, &change);
+        if product > 1e-12 * (dot(&step, &step) * dot(&change, &change)).sqrt() {
+            self.steps.push_back((step, change, 1.0 / product));
+            if self.steps.len() > MOST_REMEMBERED {
+                self.steps.pop_front();
+            }
+        }
+    }
+
+    /// About −H⁻¹·gradient.
+    fn step(&self, preconditioner: &Preconditioner, gradient: &[f64]) -> Vec<f64> {
+        let mut left: Vec<f64> = gradient.iter().map(|g| -g).collect();
+        let mut sizes = Vec::with_capacity(self.steps.len());
+        for (step, change, inverse) in self.steps.iter().rev() {
+            let size = inverse * dot(step, &left);
+            add_multiple(&mut left, -size, change);
+            sizes.push(size);
+        }
+        let mut next = preconditioner.solve(&left);
+        for ((step, change, inverse), size) in self.steps.iter().zip(sizes.into_iter().rev()) {
+            let excess = inverse * dot(change, &next);
+            add_multiple(&mut next, size - excess, step);
+        }
+        next
+    }
 }

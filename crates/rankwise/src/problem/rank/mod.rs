@@ -274,7 +274,9 @@ impl BlockSums for RankSums<'_> {
             })
             .collect();
         let mut drawn = drawn.concat();
-        let size = (self.c * spacing).sqrt();
+        // Some items find no partner in a few trials; the pairs that were drawn stand for those, too.
+        let n_drawn = drawn.len() / features.n_cols().max(1);
+        let size = (self.c * total / n_drawn.max(1) as f64).sqrt();
         for row in drawn.chunks_exact_mut(features.n_cols().max(1)) {
             row.iter_mut().enumerate().for_each(|(column, x)| *x *= size / self.divisor(column));
         }
