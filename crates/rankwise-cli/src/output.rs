@@ -61,11 +61,6 @@ impl Output {
         stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(|error| Failure::of_stdout(&error))
     }
 
-    /// Whether only results and errors are wanted.
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.is_quiet
-    }
-
     /// An answer that leaves no file behind, on standard error: heard even by those who want results alone.
     pub(crate) fn verdict(&self, text: &str) {
         tell(text);

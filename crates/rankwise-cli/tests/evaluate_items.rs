@@ -263,6 +263,8 @@ fn labels_that_a_metric_cannot_use_are_the_datas_fault() {
     room.run("evaluate up negative.csv --metric err@10 --per-group g.csv").fails(1, &["negative.csv", "err@10"]);
     room.run("evaluate up negative.csv --metric ndcg@10:trec").fails(1, &["negative.csv", "ids", "leave :trec out"]);
     assert!(!room.path("g.csv").exists());
+    room.write("huge.csv", "qid,label,x\na,1e300,1\na,2,2\n");
+    room.run("evaluate up huge.csv --metric ndcg@10").fails(1, &["a label 1e300 in group a"]);
     room.run("evaluate up negative.csv").ends(0); // what is usual depends on the labels
     room.write("unlabelled.csv", "qid,x\na,1\na,2\n");
     room.run("evaluate up unlabelled.csv").fails(1, &["unlabelled.csv", "label", "--label COL"]);

@@ -38,6 +38,15 @@ fn lines_of_help_fit_the_screen() {
 }
 
 #[test]
+fn tune_offers_no_hard_margin() {
+    for command in ["train", "tune"] {
+        let help = Room::new().run(&format!("{command} --help")).ends(0).out;
+        let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(help.contains("inf (train on items) is a hard margin"), "{help}");
+    }
+}
+
+#[test]
 fn train_help_lists_the_words_and_defaults_of_its_options() {
     let help = Room::new().run("train --help").ends(0).out;
     for words in [

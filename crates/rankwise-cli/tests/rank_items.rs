@@ -203,7 +203,7 @@ fn the_accuracy_is_the_share_of_pairs_in_order() {
     assert!((number(&json, "pair_accuracy") - right / all).abs() < 1e-12);
     assert!(right < all, "the noise leaves no pair swapped");
     let quiet = room.run("train items.letor -o m -q --json").ends(0);
-    assert!(quiet.json().get("pair_accuracy").is_none() && quiet.err.is_empty());
+    assert!(quiet.json()["pair_accuracy"] == json["pair_accuracy"] && quiet.err.is_empty());
 }
 
 #[test]
@@ -278,6 +278,20 @@ fn narrower_files_have_zeros_at_the_end_and_wider_ones_are_refused() {
     room.run("predict named narrow.letor").fails(1, &["4 features with names", "2 without"]);
     room.write("few.csv", "x,y\n1,2\n");
     room.run("predict m few.csv").fails(1, &["4 features without names", "2 columns", "in that order"]);
+}
+
+#[test]
+fn items_without_any_feature_score_0() {
+    let (room, _) = room(0.1);
+    room.run("train items.letor -o m").ends(0);
+    room.write("zeros.letor", "1 qid:1\n0 qid:1\n2 qid:2 # c\n");
+    assert_eq!(room.run("predict m zeros.letor").ends(0).out, "0\n0\n0\n");
+    let json = room.run("evaluate m zeros.letor --metric concordance --json").ends(0).json();
+    assert_eq!(number(&json["metrics"], "concordance"), 0.5);
+    for verb in ["train zeros.letor", "tune zeros.letor", "tune zeros.letor --grid C=1 --valid items.letor"] {
+        room.run(&format!("{verb} -o none")).fails(1, &["there are no features"]);
+    }
+    assert!(!room.path("none").exists());
 }
 
 #[test]
@@ -418,7 +432,14 @@ fn the_best_of_each_group_and_runs() {
     assert_eq!((&json["predictions"][1]["qid"], &json["predictions"][1]["rank"]), (&"15".into(), &1.into()));
 
     room.write("blank.csv", "id,price,age,noise,sea\na b,1,2,3,4\n");
-    room.run("predict m blank.csv --format trec").ends(2);
+    room.run("predict m blank.csv --format trec").fails(1, &["blank.csv: `a b` has a blank", "--format csv"]);
+    room.write("blank.csv", "id,qid,price,age,noise,sea\na,q 1,1,2,3,4\n");
+    room.run("predict m blank.csv --format trec -o r").fails(1, &["blank.csv: `q 1` has a blank"]);
+    room.write("twice.csv", "id,qid,price,age,noise,sea\na,q,1,2,3,4\na,r,1,2,3,4\nb,q,1,2,3,4\na,q,1,2,3,5\n");
+    let words = ["twice.csv: the id `a` is there twice in group `q`", "give ids that differ", "--format csv"];
+    room.run("predict m twice.csv --format trec -o r").fails(1, &words);
+    assert!(!room.path("r").exists());
+    room.run("predict m twice.csv --format csv").ends(0);
     room.run("predict m items.letor --top 2").fails(2, &["--top", "--format csv", "--format trec"]);
     room.run("predict m items.letor --format csv --top 0").fails(2, &["--top"]);
     room.run("predict m --pairs p.csv --top 3").fails(2, &["--top", "does not apply to pairs"]);

@@ -212,3 +212,15 @@ fn a_failed_training_leaves_the_old_model_alone() {
     assert_ne!(room.bytes("m"), b"precious");
     assert_eq!(room.names(), ["m", "test.csv", "train.csv"]);
 }
+
+#[test]
+fn a_model_that_cannot_score_its_items_is_not_written() {
+    let room = Room::new();
+    // The last item counts for nothing, and its score is beyond all numbers.
+    room.write("far.letor", "1 qid:1 1:0.2\n0 qid:1 1:0.1\n0 qid:1 cost:0 1:1e308\n");
+    for options in ["", "-q", "--json", "-q --json"] {
+        room.run(&format!("train far.letor --C 1e6 {options} -o m"))
+            .fails(1, &["the score of item", "leaves the range of numbers"]);
+        assert!(!room.path("m").exists(), "{options}");
+    }
+}

@@ -187,3 +187,17 @@ fn items_that_cannot_be_tuned_on() {
     room.run("tune absent.svm -o m").fails(1, &["absent.svm"]);
     assert!(!room.path("m").exists());
 }
+
+#[test]
+fn a_column_that_rank_does_not_use_is_told() {
+    let room = Room::new();
+    room.write("m.csv", "label,qid,margin,x\n1,a,wide,1\n0,a,,2\n1,b,2,1\n0,b,2,3\n");
+    let told = "warning: the column margin is not used by rank";
+    for verb in ["train m.csv", "train m.csv --C inf", "tune m.csv --folds 2"] {
+        let ran = room.run(&format!("{verb} --json -o m")).ends(0);
+        assert!(ran.err.contains(told), "{verb}: {}", ran.err);
+        assert!(ran.json()["warnings"].as_array().unwrap().contains(&told["warning: ".len()..].into()), "{verb}");
+        let dropped = room.run(&format!("{verb} --drop margin -o m")).ends(0);
+        assert!(!dropped.err.contains("margin is not"), "{}", dropped.err);
+    }
+}

@@ -66,7 +66,7 @@ pub(crate) struct LearnArgs {
     /// tie as two opposite pairs [default: rank for items, compare for pairs]
     #[arg(long, value_parser = choice::method(), help_heading = "Method")]
     pub(crate) method: Option<Method>,
-    /// Multiplies the sum of the losses: large means closer to the data; for items, inf is a hard margin [default: 1]
+    /// Multiplies the sum of the losses: large means closer to the data; inf (train on items) is a hard margin [default: 1]
     #[arg(long = "C", alias = "c", value_name = "C", allow_negative_numbers = true, help_heading = "Method")]
     pub(crate) c: Option<f64>,
     /// The loss of a pair; logistic is for items [default: squared-hinge]

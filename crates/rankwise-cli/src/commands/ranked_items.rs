@@ -6,6 +6,7 @@ use rankwise::data::Groups;
 use rankwise::io::{self, ItemTable};
 use serde_json::{Value, json};
 
+use super::evaluate::ranked::unfit;
 use crate::args::PredictFormat;
 use crate::exit::Run;
 use crate::text::{csv_field, number};
@@ -81,7 +82,8 @@ impl<'a> RankedItems<'a> {
         let one_group = Groups::single(self.scores.len());
         let groups = self.table.groups.as_ref().unwrap_or(&one_group);
         let mut run = Vec::new();
-        io::write_run(&mut run, groups, self.scores, self.table.items.ids.as_deref(), self.top)?;
+        io::write_run(&mut run, groups, self.scores, self.table.items.ids.as_deref(), self.top)
+            .map_err(|error| unfit(&self.table.source, error))?;
         // Ids and names are text, and so is what is made of them.
         Ok(String::from_utf8_lossy(&run).into_owned())
     }
@@ -109,7 +111,15 @@ mod tests {
 
     fn table(n: usize, groups: Option<Groups>) -> ItemTable {
         let items = Items::new(Features::dense(1, vec![0.0; n], Precision::F64).unwrap(), None, None).unwrap();
-        ItemTable { items, labels: None, groups, weights: None, group_weights: None, source: "items".into() }
+        ItemTable {
+            items,
+            labels: None,
+            groups,
+            weights: None,
+            group_weights: None,
+            unused_columns: Vec::new(),
+            source: "items".into(),
+        }
     }
 
     #[test]

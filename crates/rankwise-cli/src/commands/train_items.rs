@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use rankwise::data::Ranking;
+use rankwise::io::ItemTable;
 use rankwise::metrics::{ItemMetric, Ranked};
 use rankwise::model::Method;
 use rankwise::{Error, Model, io};
@@ -22,7 +23,9 @@ pub(super) fn run(plan: &ItemPlan, target: &Path, output: &Output) -> Run<()> {
     let init = plan.init.as_deref().map(io::read_model).transpose()?;
     output.note(|| "reading the items".into());
     let started = Instant::now();
-    let data = io::read_items(&plan.source, &plan.columns, plan.precision)?.into_ranking()?;
+    let table = io::read_items(&plan.source, &plan.columns, plan.precision)?;
+    let unused = unused_columns(&table);
+    let data = table.into_ranking()?;
     let load = started.elapsed().as_secs_f64();
     output.note(|| {
         let groups = count(data.groups.len(), "group");
@@ -33,16 +36,17 @@ pub(super) fn run(plan: &ItemPlan, target: &Path, output: &Output) -> Run<()> {
     let fit = match fit(output, |bar| plan.svm.fit_from(&data, init.as_ref(), bar))? {
         Err(error @ Error::NotRankable { .. }) => {
             let seconds = Seconds { load, train: started.elapsed().as_secs_f64() };
-            return tell_no_margin(plan, &error, data.items.features.n_cols(), seconds, output);
+            unused.iter().for_each(|warning| output.warning(warning));
+            return tell_no_margin(plan, &error, data.items.features.n_cols(), seconds, &unused, output);
         }
         ended => ended?,
     };
+    // Before the model is written, and whoever listens: a model that cannot score its own items is none.
+    let accuracy = pair_accuracy(&fit.model, &data)?;
     save_model(target, &fit.model)?;
-    let training = &fit.model.training;
-    training.warnings.iter().for_each(|warning| output.warning(warning));
+    let warnings: Vec<&String> = unused.iter().chain(&fit.model.training.warnings).collect();
+    warnings.iter().for_each(|warning| output.warning(warning));
 
-    // Scoring all items costs a pass over them.
-    let accuracy = if output.is_quiet() { None } else { pair_accuracy(&fit.model, &data)? };
     let seconds = Seconds { load, train: fit.seconds };
     output.summary(
         || TrainJson {
@@ -52,7 +56,7 @@ pub(super) fn run(plan: &ItemPlan, target: &Path, output: &Output) -> Run<()> {
             seconds,
             peak_memory_bytes: peak_memory(),
             threads: fit.threads,
-            warnings: &training.warnings,
+            warnings: &warnings,
         },
         || {
             let mut facts = Facts::default();
@@ -65,6 +69,11 @@ pub(super) fn run(plan: &ItemPlan, target: &Path, output: &Output) -> Run<()> {
             facts.to_string()
         },
     )
+}
+
+/// Warnings of columns that look as if they were used.
+pub(super) fn unused_columns(table: &ItemTable) -> Vec<String> {
+    table.unused_columns.iter().map(|name| format!("the column {name} is not used by rank")).collect()
 }
 
 /// The share of training pairs that the model puts in order.
@@ -86,7 +95,14 @@ pub(super) fn accuracy_text(accuracy: f64) -> String {
 }
 
 /// The answer that no weights put every pair in order: there is no model to write.
-fn tell_no_margin(plan: &ItemPlan, error: &Error, features: usize, seconds: Seconds, output: &Output) -> Run<()> {
+fn tell_no_margin(
+    plan: &ItemPlan,
+    error: &Error,
+    features: usize,
+    seconds: Seconds,
+    unused: &[String],
+    output: &Output,
+) -> Run<()> {
     let &Error::NotRankable { ref problem, items, groups, groups_dropped, pairs, .. } = error else { return Ok(()) };
     output.verdict(&format!("no model is written: {error}"));
     let threads = rayon::current_num_threads();
@@ -107,7 +123,7 @@ fn tell_no_margin(plan: &ItemPlan, error: &Error, features: usize, seconds: Seco
             seconds,
             peak_memory_bytes: peak_memory(),
             threads,
-            warnings: [],
+            warnings: unused,
         },
         || {
             let mut facts = Facts::default();
@@ -127,12 +143,11 @@ struct TrainJson<'a> {
     model: String,
     #[serde(flatten)]
     description: Description<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pair_accuracy: Option<f64>,
     seconds: Seconds,
     peak_memory_bytes: Option<u64>,
     threads: usize,
-    warnings: &'a [String],
+    warnings: &'a [&'a String],
 }
 
 #[derive(Debug, Serialize)]
@@ -153,5 +168,5 @@ struct NoMarginJson<'a> {
     seconds: Seconds,
     peak_memory_bytes: Option<u64>,
     threads: usize,
-    warnings: [String; 0],
+    warnings: &'a [String],
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::describe::{self, Description};
 use super::train::{Errors, peak_memory};
-use super::train_items::{accuracy_text, pair_accuracy};
+use super::train_items::{accuracy_text, pair_accuracy, unused_columns};
 use super::tuning::{self, TuningJson};
 use super::{check_apart, check_writable, save_model, table, tables};
 use crate::args::{Common, TuneArgs};
@@ -26,7 +26,7 @@ pub(super) fn run(args: &TuneArgs, common: &Common, output: &Output) -> Run<()> 
     let plan = plan::tune(args, common)?;
     check_outputs(&plan, args)?;
 
-    let Found { tuned, load_seconds, tune_seconds, success } = match &plan.search {
+    let Found { tuned, unused, load_seconds, tune_seconds, success } = match &plan.search {
         Search::Pairs(search) => search_pairs(search, &plan, output)?,
         Search::Items(search) => search_items(search, &plan, output)?,
     };
@@ -38,7 +38,7 @@ pub(super) fn run(args: &TuneArgs, common: &Common, output: &Output) -> Run<()> 
     if let Some(path) = &plan.table {
         output::write_file(path, tuning::csv(tuning).as_bytes())?;
     }
-    let warnings: Vec<&String> = tuning.warnings.iter().chain(&fit.model.training.warnings).collect();
+    let warnings: Vec<&String> = unused.iter().chain(&tuning.warnings).chain(&fit.model.training.warnings).collect();
     warnings.iter().for_each(|warning| output.warning(warning));
 
     let seconds = Seconds { load: load_seconds, tune: tune_seconds, train: fit.seconds };
@@ -97,6 +97,8 @@ fn check_outputs(plan: &TunePlan, args: &TuneArgs) -> Run<()> {
 /// A search that is over.
 struct Found {
     tuned: Tuned,
+    /// Warnings of columns that were not used.
+    unused: Vec<String>,
     load_seconds: f64,
     tune_seconds: f64,
     success: Success,
@@ -144,13 +146,15 @@ fn search_pairs(search: &PairSearch, plan: &TunePlan, output: &Output) -> Run<Fo
     let size = Size { n_points: tuner.grid.n_points(), n_parts, n_c: tuner.grid.c.len() };
     let (tuned, tune_seconds) = watched(size, output, |bar| tuner.tune(&data, split, bar))?;
     let errors = if output.shows_summary() { Errors::on(&tuned.fit.model, &data)? } else { Errors::default() };
-    Ok(Found { tuned, load_seconds, tune_seconds, success: Success::Pairs(errors) })
+    Ok(Found { tuned, unused: Vec::new(), load_seconds, tune_seconds, success: Success::Pairs(errors) })
 }
 
 fn search_items(search: &ItemSearch, plan: &TunePlan, output: &Output) -> Run<Found> {
     output.note(|| "reading the items".into());
     let started = Instant::now();
-    let data = io::read_ranking(&search.data, &search.columns, search.precision)?;
+    let table = io::read_items(&search.data, &search.columns, search.precision)?;
+    let unused = unused_columns(&table);
+    let data = table.into_ranking()?;
     // As `evaluate` reads them.
     let read = |source| io::read_ranking(source, &search.columns, Precision::F64);
     let valid = search.valid.as_ref().map(read).transpose()?;
@@ -166,8 +170,8 @@ fn search_items(search: &ItemSearch, plan: &TunePlan, output: &Output) -> Run<Fo
     };
     let size = Size { n_points: tuner.c.len() * tuner.losses.len(), n_parts, n_c: tuner.c.len() };
     let (tuned, tune_seconds) = watched(size, output, |bar| tuner.tune(&data, split, bar))?;
-    let accuracy = if output.shows_summary() { pair_accuracy(&tuned.fit.model, &data)? } else { None };
-    Ok(Found { tuned, load_seconds, tune_seconds, success: Success::Items { pair_accuracy: accuracy } })
+    let accuracy = pair_accuracy(&tuned.fit.model, &data)?;
+    Ok(Found { tuned, unused, load_seconds, tune_seconds, success: Success::Items { pair_accuracy: accuracy } })
 }
 
 /// How much there is to do.

@@ -60,11 +60,6 @@ impl<T: Stored> RowStore<T> {
         RowStore { n_rows: 0, width: 0, n_nonzero: 0, values: Vec::new(), layout, has_moved: false }
     }
 
-    /// How many columns there are.
-    pub(crate) fn width(&self) -> usize {
-        self.width
-    }
-
     fn dense_bytes(&self) -> usize {
         self.n_rows.saturating_mul(self.width).saturating_mul(size_of::<T>())
     }
@@ -233,9 +228,10 @@ impl<T: Stored> RowStore<T> {
         RowStore { n_rows, width, n_nonzero, values, layout, has_moved }
     }
 
-    /// The matrix: dense unless compressed rows are smaller. All numbers must be finite.
+    /// The matrix: dense unless compressed rows are smaller. All numbers must be finite. Rows without columns are
+    /// compressed ones, which stay small when they get as many columns as a model has.
     pub(crate) fn finish(mut self) -> Features {
-        let is_sparse = self.dense_bytes() > self.sparse_bytes();
+        let is_sparse = self.width == 0 || self.dense_bytes() > self.sparse_bytes();
         match (&self.layout, is_sparse) {
             (Layout::Dense { .. }, true) => self.compress(self.n_rows, self.width),
             (Layout::Sparse { .. }, false) => self.expand(self.n_rows),

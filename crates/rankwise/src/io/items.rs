@@ -24,6 +24,8 @@ pub struct ItemTable {
     pub weights: Option<Vec<f64>>,
     /// One weight per group (without groups: one for all items), where the file has them.
     pub group_weights: Option<Vec<f64>>,
+    /// Columns that are never features and that nothing was read from, such as `margin`; not those left out on purpose.
+    pub unused_columns: Vec<String>,
     /// The file as the user named it.
     pub source: String,
 }
@@ -62,6 +64,7 @@ pub fn read_items(source: &Source, columns: &Columns, precision: Precision) -> R
     let table = Table::open(source, columns)?;
     check_given(columns, &[&table.header])?;
     let roles = Roles::all(&table.header, columns);
+    let unused_columns = roles.unused(&table.header);
     let rows = ItemRows::read(table, columns, roles)?;
     let source = rows.source;
     let items = match (rows.feature_names.is_empty(), rows.ids) {
@@ -84,7 +87,7 @@ pub fn read_items(source: &Source, columns: &Columns, precision: Precision) -> R
     let ItemRows { labels, groups, weights, group_weights, .. } = rows;
     let groups = groups.map(GroupNames::finish);
     let group_weights = group_weights.map(|weights| weights.into_iter().map(|(weight, _)| weight).collect());
-    Ok(ItemTable { items, labels, groups, weights, group_weights, source })
+    Ok(ItemTable { items, labels, groups, weights, group_weights, unused_columns, source })
 }
 
 /// Reads items to be ranked: [`read_items`], then [`ItemTable::into_ranking`].
@@ -196,6 +199,13 @@ impl Roles {
             group_weight: header.find("group_weight"),
         }
     }
+
+    /// The reserved columns that have no role.
+    fn unused(&self, header: &Header) -> Vec<String> {
+        let used = [self.id, self.label, self.group, self.weight, self.group_weight];
+        let is_unused = |name: &&str| header.find(name).is_some_and(|column| !used.contains(&Some(column)));
+        RESERVED.into_iter().filter(is_unused).map(String::from).collect()
+    }
 }
 
 /// The rows of an item table as they are.
@@ -256,7 +266,7 @@ impl ItemRows {
             self.lines.push(table.line());
         }
         if let (Some(labels), Some(column)) = (&mut self.labels, roles.label) {
-            labels.push(table.number(column)?);
+            labels.push(table.label(column)?);
         }
         let mut group = 0;
         if let (Some(groups), Some(column)) = (&mut self.groups, roles.group) {

@@ -87,12 +87,16 @@ impl Input<'_> {
             let problem = "no items, expected a line for each";
             return Err(Error::data(Place::file(source), problem, "write label, qid:GROUP and index:value …"));
         }
-        if rows.width() == 0 {
-            let problem = "no features in any line, expected some index:value";
-            return Err(Error::data(Place::file(source), problem, "give the items features"));
-        }
         let gather::Heads { labels, weights, groups, ids } = rest;
         let items = Items::new(rows.finish(), None, ids)?;
-        Ok(ItemTable { items, labels: Some(labels), groups, weights, group_weights: None, source })
+        Ok(ItemTable {
+            items,
+            labels: Some(labels),
+            groups,
+            weights,
+            group_weights: None,
+            unused_columns: Vec::new(),
+            source,
+        })
     }
 }

@@ -208,12 +208,26 @@ impl Table {
         Ok(text)
     }
 
-    /// A cell that must be a finite number.
+    /// A cell that must be a finite number, of a column that can be done without.
     pub(super) fn number(&self, column: usize) -> Result<f64> {
+        self.parse(column, |name| format!("leave the column out with {}", drop_hint(name)))
+    }
+
+    /// A cell that must be a finite number, of a column that says what is to be learnt.
+    pub(super) fn label(&self, column: usize) -> Result<f64> {
+        self.parse(column, |_| "take the row out of the file".into())
+    }
+
+    /// A finite number; `way_out` says what to do about another cell if it cannot be corrected.
+    #[inline]
+    fn parse(&self, column: usize, way_out: impl FnOnce(&str) -> String) -> Result<f64> {
         let text = self.text(column)?;
         match text.parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(number),
-            parsed => Err(self.not_a_number(column, text, parsed.ok())),
+            parsed => {
+                let way_out = way_out(self.header.names.get(column).map_or("", String::as_str));
+                Err(self.not_a_number(column, text, parsed.ok(), &way_out))
+            }
         }
     }
 
@@ -245,7 +259,7 @@ impl Table {
     }
 
     #[cold]
-    fn not_a_number(&self, column: usize, text: &str, parsed: Option<f64>) -> Error {
+    fn not_a_number(&self, column: usize, text: &str, parsed: Option<f64>, way_out: &str) -> Error {
         let problem = match parsed {
             _ if text.is_empty() => "an empty cell, expected a number".to_string(),
             Some(_) if text.contains(|c: char| c.is_ascii_digit()) => {
@@ -254,8 +268,8 @@ impl Table {
             Some(_) => format!("found {text}, expected a finite number"),
             None => format!("found {text:?}, expected a number"),
         };
-        let hint = drop_hint(self.header.names.get(column).map_or("", String::as_str));
-        Error::data(self.place(column), problem, format!("correct it, or leave the column out with {hint}"))
+        let verb = if text.is_empty() { "fill it in" } else { "correct it" };
+        Error::data(self.place(column), problem, format!("{verb}, or {way_out}"))
     }
 
     fn text(&self, column: usize) -> Result<&str> {

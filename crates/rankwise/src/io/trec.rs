@@ -1,7 +1,7 @@
 //! Files of the Text Retrieval Conference: judgments (`qid iteration document label`) and runs
 //! (`qid Q0 document rank score tag`), columns apart by blanks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -156,6 +156,9 @@ fn read(path: &Path, columns: &Columns) -> Result<Documents> {
         let Ok(text) = std::str::from_utf8(start) else {
             return Err(Error::data(place(), "the line is not UTF-8 text", "save the file as UTF-8"));
         };
+        if text.contains('\0') {
+            return Err(Error::data(place(), "a NUL byte, expected text", "save the file as UTF-8"));
+        }
         let cells: Vec<&str> = text.split_ascii_whitespace().collect();
         if cells.is_empty() {
             continue;
@@ -217,7 +220,7 @@ impl Documents {
 
 /// Writes scored items as a run: `qid Q0 id rank score rankwise`, groups in their order, in each the best first (equal
 /// scores in the order of the data), at most `top` of them. Items without ids are numbered from 1, as is a group without
-/// a name.
+/// a name. Names with blanks and ids that are twice in a group, which no run can hold, are errors.
 ///
 /// ```
 /// use rankwise::data::Groups;
@@ -245,7 +248,7 @@ pub fn write_run(
     if let Some(bad) = names.into_iter().find(|name| name.contains(|c: char| c.is_ascii_whitespace())) {
         return Err(Error::Unsupported {
             problem: format!("`{bad}` has a blank inside, and columns of a run are apart by blanks"),
-            remedy: "name items and groups without blanks, or write another format".into(),
+            remedy: "name items and groups without blanks, or write a table (--format csv)".into(),
         });
     }
     if let Some(at) = ids.and_then(|ids| ids.iter().position(String::is_empty)) {
@@ -254,11 +257,32 @@ pub fn write_run(
             remedy: "give every item an id, or none".into(),
         });
     }
+    if let Some(ids) = ids {
+        check_distinct(groups, ids)?;
+    }
     write_lines(out, groups, scores, ids, top.unwrap_or(usize::MAX)).map_err(|source| Error::Io {
         path: "output".into(),
         action: "write",
         source,
     })
+}
+
+/// A run has every document of a query once.
+fn check_distinct(groups: &Groups, ids: &[String]) -> Result<()> {
+    for (group, members) in groups.members().iter().enumerate() {
+        let mut seen = HashSet::with_capacity(members.len());
+        if let Some(&twice) = members.iter().find(|&&item| !seen.insert(ids[item as usize].as_str())) {
+            let place = match groups.name(group) {
+                "" => String::new(),
+                name => format!(" in group `{name}`"),
+            };
+            return Err(Error::Unsupported {
+                problem: format!("the id `{}` is there twice{place}, and a run has every id once", ids[twice as usize]),
+                remedy: "give ids that differ, or write a table (--format csv)".into(),
+            });
+        }
+    }
+    Ok(())
 }
 
 fn write_lines(

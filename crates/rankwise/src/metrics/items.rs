@@ -229,7 +229,7 @@ impl ItemMetric {
                     name => format!(" in group {name}"),
                 };
                 return Err(Error::Unsupported {
-                    problem: format!("{self} needs {needed}, and there is a label {label}{place}"),
+                    problem: format!("{self} needs {needed}, and there is a label {label:?}{place}"),
                     remedy: format!("{remedy}, or choose a metric of the order alone, such as kendall_tau"),
                 });
             }

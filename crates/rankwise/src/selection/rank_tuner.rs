@@ -97,6 +97,7 @@ impl RankTuner {
     /// group), k = 0.1, 1, …, 100000, in three digits. C multiplies a sum over pairs, so that what is small or large
     /// depends on how many there are.
     pub fn usual_c(svm: &RankSvm, data: &Ranking) -> Result<Vec<f64>> {
+        check_width(&data.items.features)?;
         let unit = unit_of_c(svm, data)?;
         let values = USUAL_POWERS.map(|power| three_digits(unit * 10f64.powi(power)));
         if values.iter().all(|&c| c > 0.0 && c.is_finite()) {

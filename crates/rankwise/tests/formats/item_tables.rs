@@ -24,6 +24,17 @@ fn every_column_has_its_meaning() {
 }
 
 #[test]
+fn reserved_columns_that_nothing_reads_are_told() {
+    assert_eq!(items(TABLE).unwrap().unused_columns, ["margin"]);
+    assert!(items("label,margin,x\n1,wide,1\n").unwrap().labels.is_some());
+    assert!(items_with(TABLE, dropping(&["margin"])).unwrap().unused_columns.is_empty());
+    let columns = |label: &str| Columns { label: Some(label.into()), ..Columns::default() };
+    assert!(items_with("label,x\n1,1\n", columns("label")).unwrap().unused_columns.is_empty());
+    let table = items_with("label,margin,x\n1,2,1\n", columns("margin")).unwrap();
+    assert_eq!((table.labels, table.unused_columns), (Some(vec![2.0]), vec!["label".to_string()]));
+}
+
+#[test]
 fn columns_may_have_other_names() {
     let content = "grade\tquery\timportance\tx\n1\ta\t2\t7\n0\tb\t3\t8\n";
     let columns = Columns {

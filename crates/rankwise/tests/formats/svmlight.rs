@@ -39,6 +39,25 @@ fn what_is_not_there_is_none() {
 }
 
 #[test]
+fn lines_may_all_be_without_features() {
+    for precision in [Precision::Auto, Precision::F32, Precision::F64] {
+        let source = Files::new();
+        let items = source.write("items.svm", "1 qid:1\n2 qid:1\n0 qid:2 # c\n");
+        let table = read_items(&items, &Columns::default(), precision).unwrap();
+        let features = &table.items.features;
+        assert_eq!((features.n_rows(), features.n_cols(), features.is_sparse()), (3, 0, true));
+        assert_eq!(features.times(&[]), [0.0; 3]);
+        assert!(features.to_dense().is_empty());
+        assert_eq!(features.select_rows(&[2, 0]).n_rows(), 2);
+        assert_eq!(features.unique_rows().1, [0, 0, 0]);
+        let wide = features.select_columns(&[None, None]);
+        assert_eq!((wide.n_rows(), wide.is_sparse(), wide.to_dense()), (3, true, vec![0.0; 6]));
+        let ranking = table.into_ranking().unwrap();
+        says(rankwise::RankSvm::new().fit(&ranking), &["no features", "at least one number"]);
+    }
+}
+
+#[test]
 fn indices_may_begin_at_0() {
     let columns = Columns { index_base: IndexBase::Zero, ..Columns::default() };
     let source = Files::new();

@@ -71,11 +71,10 @@ fn all_lines_have_a_group_or_none() {
 }
 
 #[test]
-fn a_file_without_items_or_features_is_refused() {
+fn a_file_without_items_is_refused() {
     for content in ["", "\n\n", "# nothing\n \t\r\n", "\u{feff}"] {
         says(read(content), &["items.svm: no items"]);
     }
-    says(read("1 qid:1\n2 qid:1\n"), &["items.svm: no features in any line"]);
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn bad_cells() {
     bad_cell("outcome", "left", "won", &known);
     bad_cell("winner", "left", "", &["empty cell", "fill it in"]);
     bad_cell("group", "x", " ", &["empty cell"]);
-    bad_cell("weight", "1", "", &["empty cell", "--drop weight"]);
+    bad_cell("weight", "1", "", &["empty cell", "; fill it in, or leave the column out with --drop weight"]);
     bad_cell("weight", "1", "-0.5", &["-0.5", "negative", "at least 0"]);
     bad_cell("weight", "1", "NaN", &["NaN", "finite number"]);
     bad_cell("weight", "1", "heavy", &["\"heavy\"", "expected a number"]);
@@ -49,7 +49,14 @@ fn bad_numbers() {
             &["pairs.csv, line 3, column 2 (right.x)", found, "--drop left.x,right.x"],
         );
     }
-    says(items("label,x\ngood,1\n"), &["items.csv, line 2, column 1 (label)", "\"good\"", "--drop label"]);
+    says(
+        items("label,x\ngood,1\n"),
+        &["items.csv, line 2, column 1 (label)", "\"good\"", "correct it, or take the row out"],
+    );
+    says(
+        items("label,x\n,1\n"),
+        &["column 1 (label)", "an empty cell", "; fill it in, or take the row out of the file"],
+    );
     let broken_item = pairs_and_items("left,right\na,b\n", "id,x\na,1\nb,?\n", Columns::default());
     says(broken_item, &["items.csv, line 3, column 2 (x)", "\"?\""]);
 }

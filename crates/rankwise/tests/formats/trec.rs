@@ -62,6 +62,16 @@ fn faults_name_line_and_column() {
     }
     let error = read_run(&file(directory.path(), "run", b"q Q0 \xff 1 1 tag\n")).unwrap_err().to_string();
     assert!(error.contains("line 1: the line is not UTF-8"), "{error}");
+    for (content, expected) in
+        [(&b"q Q0 d1 1 1 t\nq Q0 d\x002 2 1 t\n"[..], "line 2: a NUL byte"), (b"\0\0\0", "line 1: a NUL")]
+    {
+        let error = read_run(&file(directory.path(), "run", content)).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    let error = read_qrels(&file(directory.path(), "qrels", b"q 0 d\0 1\n")).unwrap_err().to_string();
+    assert!(error.contains("qrels, line 1: a NUL byte"), "{error}");
+    let error = read_qrels(&file(directory.path(), "qrels", b"q 0 d 1\nq 0 \xff 1\n")).unwrap_err().to_string();
+    assert!(error.contains("qrels, line 2: the line is not UTF-8"), "{error}");
     let error = read_run(Path::new("/no/such/run")).unwrap_err().to_string();
     assert!(error.contains("/no/such/run: cannot open"), "{error}");
     let qrels = read_qrels(&file(directory.path(), "qrels", "1 0 d1 1\n")).unwrap();
@@ -109,5 +119,9 @@ fn what_a_run_cannot_hold_is_refused() {
     assert!(refused(&one, &[1.0, 2.0], None).contains("1 items"));
     assert!(refused(&one, &[1.0], Some(&["a b".into()])).contains("`a b` has a blank"));
     assert!(refused(&one, &[1.0], Some(&[String::new()])).contains("no name"));
+    let twice = ["a", "b", "a", "b"].map(String::from);
+    let error = refused(&Groups::from_ids(["q", "r", "r", "r"]), &[1.0; 4], Some(&twice));
+    assert!(error.contains("the id `b` is there twice in group `r`") && error.contains("ids that differ"), "{error}");
+    write_run(&mut Vec::new(), &Groups::from_ids(["q", "q", "r", "r"]), &[1.0; 4], Some(&twice), None).unwrap();
     assert!(refused(&Groups::from_ids(["two words"]), &[1.0], None).contains("`two words`"));
 }

@@ -302,7 +302,8 @@ impl Compared {
     }
 }
 
-/// Labels that a metric cannot do anything with are the data's fault, whoever chose the metric.
+/// Labels that a metric cannot do anything with, and names that a run cannot hold, are the data's fault, whoever chose
+/// metric and format.
 pub(crate) fn unfit(source: &str, error: Error) -> Failure {
     match error {
         Error::Unsupported { .. } | Error::Numeric { .. } => Failure::Fault(format!("{source}: {error}")),

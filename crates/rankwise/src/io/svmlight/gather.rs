@@ -104,18 +104,26 @@ pub(super) fn gather<T: Stored>(
     let [mut before, mut now, mut then] = std::array::from_fn(|_| Batch::<T>::new());
     now.read(&mut text);
     while before.n_used + now.n_used > 0 {
-        // While some pieces are parsed, this thread keeps what was in those before and reads those to come.
-        let mut kept = Ok(());
-        rayon::in_place_scope(|scope| {
-            for Slot { piece, chunk } in now.used() {
-                scope.spawn(|_| chunk.parse(piece.text(), rules));
-            }
-            kept = before.used().iter_mut().try_for_each(|slot| gathered.add(&mut slot.chunk, source));
+        let mut keep_and_read = || {
+            let kept = before.used().iter_mut().try_for_each(|slot| gathered.add(&mut slot.chunk, source));
             if kept.is_ok() {
                 then.read(&mut text);
             }
-        });
-        kept?;
+            kept
+        };
+        if rayon::current_num_threads() == 1 {
+            // This thread would be a second one beside the pool's.
+            now.used().iter_mut().for_each(|slot| slot.chunk.parse(slot.piece.text(), rules));
+            keep_and_read()?;
+        } else {
+            // While some pieces are parsed, this thread keeps what was in those before and reads those to come.
+            rayon::in_place_scope(|scope| {
+                for Slot { piece, chunk } in now.used() {
+                    scope.spawn(|_| chunk.parse(piece.text(), rules));
+                }
+                keep_and_read()
+            })?;
+        }
         std::mem::swap(&mut before, &mut now);
         std::mem::swap(&mut now, &mut then);
     }
