@@ -108,7 +108,8 @@ fn check_twin(svm: RankSvm, data: &Ranking, losses: &[Loss], name: &str) {
     let best = (0..means.len()).filter(|&at| sign * means[at].0 > most - 1e-9);
     assert_eq!(tuned.tuning.best, best.min_by(|&a, &b| means[a].1.total_cmp(&means[b].1)).unwrap(), "{means:?}");
     // A random order: equal scores, which for pairs in order count one half.
-    let name = if metric.name() == "pair_accuracy" { "concordance" } else { metric.name() };
+    let is_of_pairs = ["pair_accuracy", "swapped_pairs"].contains(&metric.name());
+    let name = if is_of_pairs { "concordance" } else { metric.name() };
     let averaged = ItemMetric::parse(name).unwrap();
     let random_order = parts.iter().map(|(_, held)| {
         let zeros = vec![0.0; held.n_items()];
