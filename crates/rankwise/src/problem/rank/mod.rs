@@ -321,7 +321,8 @@ impl BlockSums for RankSums<'_> {
     }
 
     fn thinned(&self) -> Option<Box<dyn BlockSums + '_>> {
-        let keep = |number: u64| mix(0x7468_696e, number).is_multiple_of(THINNING);
+        // Other numbers at every size: a thinned sum may be thinned again.
+        let keep = |number: u64| mix(self.counts.n_items as u64, number).is_multiple_of(THINNING);
         let mut number = 0u64;
         let mut lists = Vec::new();
         for block in &self.blocks {

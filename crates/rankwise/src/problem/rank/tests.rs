@@ -314,3 +314,19 @@ fn pairs_are_counted_beyond_32_bits() {
     // All scores are 0: every pair lacks the whole margin.
     assert_eq!(sums.go_to(&[0.0]).value, 5_000_050_000.0);
 }
+
+#[test]
+fn thinned_sums_can_be_thinned_again() {
+    let mut random = Random::new(16);
+    let n = 150_000;
+    let labels = (0..n).map(|_| random.uniform()).collect();
+    let features = Features::dense(1, (0..n).map(|_| random.normal()).collect(), Precision::F32).unwrap();
+    let data = Ranking::new(Items::new(features, None, None).unwrap(), labels, None).unwrap();
+    let mut sums = RankSums::new(&data, |_| true, None, Shape::SquaredHinge, 1.0, Weighing::AsGiven);
+    let all = sums.go_to(&[0.3]).value;
+    let mut once = sums.thinned().unwrap();
+    let (about, n_once) = (once.go_to(&[0.3]).value, once.n_numbers());
+    let twice = once.thinned().unwrap().n_numbers();
+    assert!((n / 20..n / 12).contains(&n_once) && (n_once / 24..n_once / 10).contains(&twice), "{n_once}, {twice}");
+    assert!((about / all - 1.0).abs() < 0.1, "{about} and {all}");
+}

@@ -5,10 +5,15 @@
 //! their scores with one running sum per grade gives, for every item, the sum over its worse partners and over its
 //! better partners: O(n·grades). More grades than [`MOST_GRADES`] are the business of the label tree.
 
+use rayon::slice::ParallelSliceMut;
+
 use crate::math::wide;
 
 /// The most grades for which running sums win against the label tree.
 pub(super) const MOST_GRADES: usize = 16;
+
+/// Items of a group beyond which two threads share its work.
+const MANY_ITEMS: usize = 1 << 14;
 
 /// Whether the lead of the better item falls short of the margin. Every evaluator asks this very expression: another one
 /// that means the same could round to another answer, and a pair would count for one of its items only. It is
@@ -38,7 +43,10 @@ pub(super) fn sort_by_score(scores: &[f64], order: &mut [u32]) {
         moves_left = moves_left.saturating_sub(at - to);
         if moves_left == 0 {
             let by_score = |a: &u32, b: &u32| scores[*a as usize].total_cmp(&scores[*b as usize]).then(a.cmp(b));
-            order.sort_unstable_by(by_score);
+            match order.len() {
+                0..MANY_ITEMS => order.sort_unstable_by(by_score),
+                _ => order.par_sort_unstable_by(by_score),
+            }
             return;
         }
     }
@@ -46,16 +54,34 @@ pub(super) fn sort_by_score(scores: &[f64], order: &mut [u32]) {
 
 /// The ends of the windows of sorted scores.
 pub(super) fn find_windows(margin: f64, sorted: &[f64], low: &mut [u32], high: &mut [u32]) {
-    let (mut behind, mut before) = (0, 0);
-    for (at, &score) in sorted.iter().enumerate() {
-        while behind < sorted.len() && !falls_short(margin, score, sorted[behind]) {
-            behind += 1;
+    let find_low = || {
+        let mut behind = 0;
+        for (low, &score) in low.iter_mut().zip(sorted) {
+            while behind < sorted.len() && !falls_short(margin, score, sorted[behind]) {
+                behind += 1;
+            }
+            *low = behind as u32;
         }
-        low[at] = behind as u32;
-        while before < sorted.len() && falls_short(margin, sorted[before], score) {
-            before += 1;
+    };
+    let find_high = || {
+        let mut before = 0;
+        for (high, &score) in high.iter_mut().zip(sorted) {
+            while before < sorted.len() && falls_short(margin, sorted[before], score) {
+                before += 1;
+            }
+            *high = before as u32;
         }
-        high[at] = before as u32;
+    };
+    side_by_side(sorted.len(), find_low, find_high);
+}
+
+/// Does two things of O(n), of many items on two threads.
+fn side_by_side(n: usize, a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
+    if n >= MANY_ITEMS {
+        rayon::join(a, b);
+    } else {
+        a();
+        b();
     }
 }
 
@@ -70,12 +96,19 @@ pub(super) struct Graded<'a> {
 impl Graded<'_> {
     /// Sums of x over each item's worse partners, and over its better ones.
     pub(super) fn sums(self, n_grades: usize, x: &[f64], worse: &mut [f64], better: &mut [f64]) {
+        let Graded { grades, low, high } = self;
         if n_grades <= 8 {
-            worse_sums::<f64, 8>(self.grades, self.low, x, worse);
-            better_sums::<f64, 8>(self.grades, self.high, x, better);
+            side_by_side(
+                x.len(),
+                || worse_sums::<f64, 8>(grades, low, x, worse),
+                || better_sums::<f64, 8>(grades, high, x, better),
+            );
         } else {
-            worse_sums::<f64, MOST_GRADES>(self.grades, self.low, x, worse);
-            better_sums::<f64, MOST_GRADES>(self.grades, self.high, x, better);
+            side_by_side(
+                x.len(),
+                || worse_sums::<f64, MOST_GRADES>(grades, low, x, worse),
+                || better_sums::<f64, MOST_GRADES>(grades, high, x, better),
+            );
         }
     }
 }
