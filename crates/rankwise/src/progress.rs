@@ -18,6 +18,17 @@ pub enum Stop {
 }
 
 impl Stop {
+    /// Why the tolerance was not met, in words; `None` where it was.
+    pub(crate) fn reason(self) -> Option<&'static str> {
+        match self {
+            Stop::Converged => None,
+            Stop::MaxIter => Some("the allowed number of iterations was used up"),
+            Stop::TimeLimit => Some("the allowed time was used up"),
+            Stop::Interrupted => Some("training was interrupted"),
+            Stop::Stalled => Some("no further progress is possible in floating point"),
+        }
+    }
+
     /// The word in JSON output.
     pub fn name(self) -> &'static str {
         match self {

@@ -23,6 +23,7 @@ pub use random::Random;
 pub(crate) use random::mix;
 pub(crate) use ranges::{ColumnRanges, has_f32_magnitude};
 pub use ranking::Ranking;
+pub(crate) use ranking::check_weights;
 pub(crate) use row_store::{Block, RowStore};
 pub use scale::{Scale, Scaler};
 

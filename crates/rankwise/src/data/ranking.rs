@@ -118,7 +118,8 @@ impl Ranking {
     }
 }
 
-fn check_weights(name: &'static str, weights: &[f64], n: usize) -> Result<()> {
+/// One finite number of at least 0 for each.
+pub(crate) fn check_weights(name: &'static str, weights: &[f64], n: usize) -> Result<()> {
     if weights.len() != n {
         return Err(Error::parameter(name, weights.len(), format!("{n} entries")));
     }

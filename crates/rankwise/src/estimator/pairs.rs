@@ -251,16 +251,10 @@ impl PairMachine {
                     .into(),
             );
         }
-        let why = match stop {
-            Stop::Converged => return,
-            Stop::MaxIter => "the allowed number of iterations was used up",
-            Stop::TimeLimit => "the allowed time was used up",
-            Stop::Interrupted => "training was interrupted",
-            Stop::Stalled if !instance.exact.kernel().is_positive_definite() => {
-                "no further progress is possible: the kernel is not positive definite on these data"
-            }
-            Stop::Stalled => "no further progress is possible in floating point",
-        };
+        let Some(mut why) = stop.reason() else { return };
+        if *stop == Stop::Stalled && !instance.exact.kernel().is_positive_definite() {
+            why = "no further progress is possible: the kernel is not positive definite on these data";
+        }
         let (gap, tol) = (solution.gap, self.effort.tol);
         warnings.push(if solution.stop == Stop::Converged {
             format!("{why} while the threshold was re-fitted; the scores themselves have converged (gap {gap:.1e})")

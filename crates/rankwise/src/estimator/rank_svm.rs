@@ -403,12 +403,6 @@ pub(super) struct Solution {
 }
 
 fn why_not_converged(solution: &Solution, tol: f64) -> Option<String> {
-    let why = match solution.stop {
-        Stop::Converged => return None,
-        Stop::MaxIter => "the allowed number of iterations was used up",
-        Stop::TimeLimit => "the allowed time was used up",
-        Stop::Interrupted => "training was interrupted",
-        Stop::Stalled => "no further progress is possible in floating point",
-    };
+    let why = solution.stop.reason()?;
     Some(format!("not converged: {why}; the relative gap is {:.1e}, {tol:.0e} was asked for", solution.gap))
 }

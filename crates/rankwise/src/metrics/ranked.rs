@@ -1,6 +1,6 @@
 //! Items with labels and a model's scores, group by group: what every metric of a ranking looks at.
 
-use crate::data::{Groups, Members};
+use crate::data::{Groups, Members, check_weights};
 use crate::error::{Error, Result};
 
 /// Labelled items with a model's scores, in groups.
@@ -128,16 +128,6 @@ impl<'a> Ranked<'a> {
             ids: self.ids,
             items,
         }
-    }
-}
-
-fn check_weights(name: &'static str, weights: &[f64], n: usize) -> Result<()> {
-    if weights.len() != n {
-        return Err(Error::parameter(name, weights.len(), format!("{n} entries")));
-    }
-    match weights.iter().find(|w| !(w.is_finite() && **w >= 0.0)) {
-        Some(bad) => Err(Error::parameter(name, bad, "finite numbers of at least 0")),
-        None => Ok(()),
     }
 }
 
