@@ -90,7 +90,6 @@ impl Block {
             total.value += group.factor * losses.value;
             total.meant += group.factor * losses.meant;
             total.excess += group.factor * losses.excess;
-            total.curved += group.factor * losses.curved;
             slopes.iter_mut().for_each(|slope| *slope *= group.factor);
             add(features, rows, slopes, sums);
         }

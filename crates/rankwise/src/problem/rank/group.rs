@@ -47,8 +47,6 @@ pub(super) struct GroupLosses {
     pub(super) meant: f64,
     /// What the gap has beside ½‖gradient‖².
     pub(super) excess: f64,
-    /// Weight of the pairs with a curvature.
-    pub(super) curved: f64,
 }
 
 /// Items of a group in the order of the block, and what is known of their pairs at the last scores.
@@ -148,9 +146,7 @@ impl Group {
         let n = scores.len();
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
         if let Labels::Sorted(by_label) = &self.labels {
-            let mut losses = by_label.go_to(scores, weights, slopes, &mut self.degrees);
-            losses.curved = 0.5 * (0..n).map(|i| weight(i) * self.degrees[i]).sum::<f64>();
-            return losses;
+            return by_label.go_to(scores, weights, slopes, &mut self.degrees);
         }
         scratch.reset(n, matches!(self.labels, Labels::Grades(_)));
         let (margins, n_margins) = shape.margins();
@@ -199,12 +195,11 @@ impl Group {
                     value: second / (2.0 * width) + (beyond - 0.5 * width * beyond_pairs).max(0.0),
                     meant: first + beyond.max(0.0),
                     excess: first - (second - noise).clamp(0.0, width * first) / width,
-                    curved: pairs,
                 }
             }
             _ => {
                 slopes.iter_mut().for_each(|slope| *slope *= 2.0);
-                GroupLosses { value: second, meant: second, excess: 0.0, curved: pairs }
+                GroupLosses { value: second, meant: second, excess: 0.0 }
             }
         }
     }
