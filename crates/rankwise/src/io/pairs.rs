@@ -175,9 +175,7 @@ impl Layout {
         let is_outcome = |name: &str| ["outcome", "winner"].contains(&name) || columns.label.as_deref() == Some(name);
         let is_read_over = |column: usize| {
             let name = header.names[column].as_str();
-            header.is_dropped(column)
-                || name == "time"
-                || (!files.with_outcomes && is_outcome(name))
+            header.is_dropped(column) || name == "time" || (!files.with_outcomes && is_outcome(name))
         };
         let unknown = (0..header.names.len()).find(|at| !known.contains(at) && !is_read_over(*at));
         match unknown {

@@ -59,7 +59,7 @@ impl Split<'_> {
             return Err(Error::parameter(
                 "metric",
                 metric.name(),
-                "one that depends on the model: zero_one, auc or pair_accuracy",
+                "one that depends on the model: zero_one, auc, pair_accuracy, log_loss or brier",
             ));
         }
         let present = |data: &Comparisons| {
@@ -186,7 +186,8 @@ impl Part {
         }
         let margins = vec![0.0; self.held.n_pairs()];
         let judged = Judged::new(&self.held.outcomes, &margins, self.held.weights.as_deref(), 0.0)?;
-        if metric.of(&judged).is_some() {
+        // Defined for a constant answer, defined for a model.
+        if metric.of_constant(&judged).is_some() {
             return Ok(());
         }
         let [left, tie, right] = judged.totals();

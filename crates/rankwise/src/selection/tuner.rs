@@ -207,6 +207,6 @@ impl Tuner {
         };
         let margins = vec![0.0; held.n_pairs()];
         let judged = Judged::new(&held.outcomes, &margins, held.weights.as_deref(), 0.0)?;
-        Ok(self.metric.of_constant(&judged).map(|(outcome, value)| TuningBaseline { outcome: Some(outcome), value }))
+        Ok(self.metric.of_constant(&judged).map(|(outcome, value)| TuningBaseline { outcome, value }))
     }
 }
