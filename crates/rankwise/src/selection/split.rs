@@ -205,6 +205,20 @@ impl Part {
     }
 }
 
+/// A tie band learnt from the comparison's own columns needs them in the validation pairs, too.
+pub(super) fn check_context(train: &Comparisons, valid: &Comparisons) -> Result<()> {
+    let names = |data: &'_ Comparisons| data.set.context.as_ref().map(|c| c.names.clone()).unwrap_or_default();
+    let found = names(valid);
+    match names(train).iter().find(|name| !found.contains(name)) {
+        None => Ok(()),
+        Some(missing) => Err(Error::data(
+            Place::file("validation pairs"),
+            format!("they lack the column pair.{missing}, which the tie region may depend on"),
+            "give them the columns that the training pairs have",
+        )),
+    }
+}
+
 /// The validation items as a model of the training items reads them; `what` is what the data are.
 pub(super) fn columns_as_in<'a>(train: &Items, valid: &'a Items, what: &str) -> Result<Cow<'a, Features>> {
     let n_features = train.features.n_cols();
