@@ -21,13 +21,23 @@ pub(super) struct Seen {
 
 /// The rule of least cost. Without a band all widths are 0 and the third number is 0.
 pub(super) fn calibrate(seen: &[Seen], has_band: bool) -> Chances {
+    // Which side is which does not matter, to the last digit.
+    let oriented: Vec<Seen> = seen
+        .iter()
+        .map(|&s| match s.outcome {
+            Outcome::Left => Seen { margin: -s.margin, outcome: Outcome::Right, ..s },
+            Outcome::Tie => Seen { margin: s.margin.abs(), ..s },
+            Outcome::Right => s,
+        })
+        .collect();
+    let seen = &oriented[..];
     let total: f64 = seen.iter().map(|s| s.weight).sum();
     let mean = |of: &dyn Fn(&Seen) -> f64| seen.iter().map(|s| s.weight * of(s)).sum::<f64>() / total;
     let size = mean(&|s| s.margin * s.margin).sqrt();
     let middle = mean(&|s| s.width);
     let spread = mean(&|s| (s.width - middle) * (s.width - middle)).sqrt();
     let has_band = has_band && spread > 0.0;
-    let mut all = seen.to_vec();
+    let mut all = oriented.clone();
     for margin in [0.0, size] {
         for width in [middle - spread, middle + spread] {
             for outcome in Outcome::ALL {
