@@ -190,7 +190,7 @@ impl<'a> RankPath<'a> {
 
     /// The next fit starts from this model.
     pub(crate) fn start_from(&mut self, model: &Model, items: &Items) -> Result<()> {
-        let ScoreFunction::Linear { weights } = &model.scorer.function else {
+        let ScoreFunction::Linear { weights, .. } = &model.scorer.function else {
             return Err(Error::Mismatch {
                 problem: format!("the model to start from has the {} kernel", model.scorer.function.kernel().name()),
                 remedy: "start from a linear model".into(),
@@ -249,7 +249,7 @@ impl<'a> RankPath<'a> {
             feature_names: items.feature_names.clone(),
             are_indicators: items.are_indicators,
             scaler: self.scaler.cloned(),
-            function: ScoreFunction::Linear { weights: solution.weights },
+            function: ScoreFunction::Linear { weights: solution.weights, bias: 0.0 },
         };
         let RankCounts { n_items, n_groups, n_dropped, .. } = self.sums.counts();
         let is_hard = c == f64::INFINITY;

@@ -11,10 +11,12 @@ use crate::kernel::{ItemBlocks, KernelFunction};
 /// How a scaled item is scored.
 #[derive(Debug, Clone)]
 pub enum ScoreFunction {
-    /// w·x
+    /// w·x + bias
     Linear {
         /// One weight per feature.
         weights: Vec<f64>,
+        /// What is added to all scores; 0 for all that see differences alone.
+        bias: f64,
     },
     /// Σ aₛ K(s, x)
     Kernel {
@@ -31,7 +33,13 @@ impl ScoreFunction {
     /// One score per (scaled) row.
     pub(crate) fn scores(&self, features: &Features) -> Result<Vec<f64>> {
         match self {
-            ScoreFunction::Linear { weights } => Ok(features.times(weights)),
+            ScoreFunction::Linear { weights, bias } => {
+                let mut scores = features.times(weights);
+                if *bias != 0.0 {
+                    scores.iter_mut().for_each(|score| *score += bias);
+                }
+                Ok(scores)
+            }
             ScoreFunction::Kernel { kernel, support, coefficients } => {
                 ItemBlocks::<f64>::new(*kernel, support)?.scores_of(features, coefficients)
             }
