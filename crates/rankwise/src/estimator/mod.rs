@@ -2,19 +2,22 @@
 
 mod common;
 mod compare;
+mod item_ranker;
 mod pair_estimator;
 mod pair_solution;
 mod pairs;
 mod rank;
 mod rank_svm;
 mod rank_trial;
+mod swap_svm;
 mod trials;
 
 pub use common::{Effort, Fit};
 pub use compare::CompareSvm;
+pub(crate) use item_ranker::check_width;
 pub use pair_estimator::PairEstimator;
 pub use rank::{CompareRank, Variant};
 pub use rank_svm::RankSvm;
-pub(crate) use rank_svm::check_width;
 pub(crate) use rank_trial::{RankTrial, unit_of_c};
+pub use swap_svm::SwapSvm;
 pub(crate) use trials::{HeldOut, Path, Trials};

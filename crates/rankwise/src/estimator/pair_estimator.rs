@@ -40,6 +40,10 @@ impl PairEstimator {
             Method::Rank => Ok(CompareRank::new(Variant::Rank).into()),
             Method::Rank2 => Ok(CompareRank::new(Variant::Rank2).into()),
             Method::Davidson => Err(Error::Unsupported { problem: "davidson".into(), remedy: "compare".into() }),
+            Method::Swap | Method::Ridge => Err(Error::Unsupported {
+                problem: format!("{} learns from items with labels, not from pairs", method.name()),
+                remedy: "choose compare, rank or rank2".into(),
+            }),
         }
     }
 

@@ -278,7 +278,7 @@ impl PairMachine {
             Method::Compare => Task::Compare { capped: self.tie_region == TieRegion::Always },
             Method::Rank => Task::Rank,
             Method::Rank2 => Task::Rank2,
-            Method::Davidson => Task::Rank,
+            Method::Davidson | Method::Swap | Method::Ridge => Task::Rank,
         }
     }
 

@@ -187,6 +187,22 @@ pub(crate) trait BlockSums {
     fn thinned(&self) -> Option<Box<dyn BlockSums + '_>>;
 }
 
+/// A plane that touches a convex function of weights from below: offset − normal·w.
+#[derive(Debug, Clone)]
+pub(crate) struct Plane {
+    pub(crate) offset: f64,
+    pub(crate) normal: Vec<f64>,
+}
+
+/// A convex function of weights, at least 0, that is the largest of finitely many planes, as cutting planes see it.
+pub(crate) trait Planes: BlockSums {
+    /// A plane that touches after a step of this size in the direction aimed at last; 0 is where the blocks are. One read.
+    /// `None` where numbers leave their range.
+    fn plane(&mut self, step: f64) -> Option<Plane>;
+    /// Goes that step, without a read.
+    fn settle(&mut self, step: f64);
+}
+
 /// Rows of the matrix K over pairs, restricted to the pairs the solver still works on.
 pub(crate) trait PairMatrix {
     /// The precision of rows.

@@ -2,7 +2,9 @@
 
 mod aim;
 mod cholesky;
+pub(crate) mod cutting_plane;
 pub(crate) mod hard_margin;
+mod master;
 pub(crate) mod newton;
 pub(crate) mod newton_cg;
 pub(crate) mod pair_newton;

@@ -42,6 +42,7 @@ impl Block {
         self.groups.push(Group::new(self.rows.len(), factor, labels, distinct, shape != Shape::Logistic));
         self.rows.extend_from_slice(rows);
         self.scores.resize(self.rows.len(), 0.0);
+        self.along.resize(self.rows.len(), 0.0);
         if let Some(weights) = weights {
             self.weights.get_or_insert_default().extend_from_slice(weights);
         }
@@ -201,7 +202,6 @@ impl Block {
 
     /// Makes ready for steps along a direction.
     pub(super) fn aim(&mut self, features: &Features, direction: &[f64]) {
-        self.along.resize(self.rows.len(), 0.0);
         times(features, &self.rows, direction, &mut self.along);
     }
 
@@ -225,6 +225,33 @@ impl Block {
             slope += group.factor * dot(slopes, along);
         }
         (value, slope)
+    }
+
+    /// The plane of the losses after a step of this size, without C: its value at equal scores; its slopes are added to
+    /// `sums`. `None` where scores leave the range of numbers.
+    pub(super) fn plane(&mut self, features: &Features, step: f64, shape: Shape, sums: &mut [f64]) -> Option<f64> {
+        let mut swapped = 0.0;
+        let (trial, slopes) = (&mut self.change, &mut self.product);
+        for g in 0..self.groups.len() {
+            let span = span(&self.groups, self.rows.len(), g);
+            trial.clear();
+            trial.extend(self.scores[span.clone()].iter().zip(&self.along[span.clone()]).map(|(s, t)| s + step * t));
+            if trial.iter().any(|s| !s.is_finite()) {
+                return None;
+            }
+            slopes.resize(trial.len(), 0.0);
+            let of_items = self.weights.as_ref().map(|w| &w[span.clone()]);
+            let group = &mut self.groups[g];
+            swapped += group.factor * group.go_to(shape, trial, of_items, slopes, &mut self.scratch).swapped;
+            slopes.iter_mut().for_each(|slope| *slope *= group.factor);
+            add(features, &self.rows[span], slopes, sums);
+        }
+        Some(swapped)
+    }
+
+    /// Goes that step.
+    pub(super) fn settle(&mut self, step: f64) {
+        self.scores.iter_mut().zip(&self.along).for_each(|(score, along)| *score += step * along);
     }
 }
 

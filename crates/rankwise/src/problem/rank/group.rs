@@ -26,6 +26,9 @@ pub(crate) enum Shape {
     Hinge(f64),
     /// log(1 + e^(t−1))
     Logistic,
+    /// max(0, 1 − 2·lead): a pair whose lead falls short of ½ costs 1 for being swapped, less twice the lead. Of the many
+    /// planes of which this is the largest, the slopes are those of one.
+    Swapped,
 }
 
 impl Shape {
@@ -33,6 +36,7 @@ impl Shape {
     fn margins(self) -> ([f64; 2], usize) {
         match self {
             Shape::Hinge(width) => ([1.0, 1.0 - width], 2),
+            Shape::Swapped => ([0.5, 0.0], 1),
             _ => ([1.0, 0.0], 1),
         }
     }
@@ -47,6 +51,8 @@ pub(super) struct GroupLosses {
     pub(super) meant: f64,
     /// What the gap has beside ½‖gradient‖².
     pub(super) excess: f64,
+    /// Of [`Shape::Swapped`]: the weight of the pairs that count as swapped, which is the plane's value at equal scores.
+    pub(super) swapped: f64,
 }
 
 /// Items of a group in the order of the block, and what is known of their pairs at the last scores.
@@ -170,6 +176,11 @@ impl Group {
             slopes[i] = -e;
             self.degrees[i] = worse + better;
         }
+        if shape == Shape::Swapped {
+            slopes.iter_mut().for_each(|slope| *slope *= 2.0);
+            let value = (pairs - 2.0 * along).max(0.0);
+            return GroupLosses { value, meant: value, excess: 0.0, swapped: pairs };
+        }
         scratch.x.iter_mut().zip(scores).enumerate().for_each(|(i, (x, s))| *x = weight(i) * s);
         let mut partners = std::mem::take(&mut scratch.partners);
         self.partner_sums(n_margins, &mut partners, scratch);
@@ -195,11 +206,12 @@ impl Group {
                     value: second / (2.0 * width) + (beyond - 0.5 * width * beyond_pairs).max(0.0),
                     meant: first + beyond.max(0.0),
                     excess: first - (second - noise).clamp(0.0, width * first) / width,
+                    swapped: 0.0,
                 }
             }
             _ => {
                 slopes.iter_mut().for_each(|slope| *slope *= 2.0);
-                GroupLosses { value: second, meant: second, excess: 0.0 }
+                GroupLosses { value: second, meant: second, excess: 0.0, swapped: 0.0 }
             }
         }
     }
@@ -233,6 +245,7 @@ impl Group {
             Shape::SquaredHinge => 2.0,
             Shape::Hinge(width) => 1.0 / width,
             Shape::Logistic => 1.0,
+            Shape::Swapped => 0.0,
         }
     }
 

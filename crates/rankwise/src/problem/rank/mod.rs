@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 pub(crate) use group::Shape;
 
-use super::{BlockSums, SumPoint};
+use super::{BlockSums, Plane, Planes, SumPoint};
 use crate::data::{Features, Members, Ranking, mix};
 use block::Block;
 
@@ -341,6 +341,20 @@ impl BlockSums for RankSums<'_> {
         let is_enough = thinned.counts.n_items >= 4 * self.dim() && thinned.mass > 0.0;
         thinned.c *= self.mass / thinned.mass;
         is_enough.then(|| Box::new(thinned) as Box<dyn BlockSums + '_>)
+    }
+}
+
+impl Planes for RankSums<'_> {
+    fn plane(&mut self, step: f64) -> Option<Plane> {
+        let (features, shape) = (self.source.features, self.shape);
+        let (swapped, mut normal) = self.sum_over_blocks(|block, sums| block.plane(features, step, shape, sums));
+        normal.iter_mut().for_each(|slope| *slope = -*slope);
+        let swapped = swapped.into_iter().sum::<Option<f64>>()?;
+        Some(Plane { offset: self.c * swapped, normal })
+    }
+
+    fn settle(&mut self, step: f64) {
+        self.blocks.par_iter_mut().for_each(|block| block.settle(step));
     }
 }
 
