@@ -18,6 +18,8 @@ const MANY_PLANES: usize = 2000;
 const MOST_NUMBERS: usize = 1 << 27;
 /// Pivots this small beside the largest are rounding.
 const LEAST_PIVOT: f64 = 1e-13;
+/// Pivots this small beside differences of height would move far more than there is of any share.
+const PARALLEL: f64 = 1e-9;
 
 /// Planes and their shares.
 pub(super) struct Master {
@@ -120,7 +122,9 @@ impl Master {
         }
         let largest = (0..n).map(|a| matrix[a * n + a]).fold(0.0, f64::max);
         let mut moves: Vec<f64> = others.iter().map(|&k| heights[k] - heights[base]).collect();
-        Cholesky::new(matrix, n, LEAST_PIVOT * largest.max(f64::MIN_POSITIVE)).solve(&mut moves);
+        // Planes that lie in parallel have no pivot: there any move that is long beside a share will do.
+        let steepest = moves.iter().fold(f64::MIN_POSITIVE, |most, m| most.max(m.abs()));
+        Cholesky::new(matrix, n, (LEAST_PIVOT * largest).max(PARALLEL * steepest)).solve(&mut moves);
         if moves.iter().any(|m| !m.is_finite()) {
             return false;
         }
@@ -192,5 +196,75 @@ impl Master {
         self.planes.push(joined);
         self.shares.push(total);
         self.idle.push(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Random;
+
+    fn plane(random: &mut Random, dim: usize) -> Plane {
+        Plane { offset: 3.0 * random.uniform(), normal: (0..dim).map(|_| random.normal()).collect() }
+    }
+
+    /// ½‖w‖² + the largest plane.
+    fn envelope(planes: &[Plane], w: &[f64]) -> f64 {
+        let highest = planes.iter().map(|p| p.offset - dot(&p.normal, w)).fold(f64::NEG_INFINITY, f64::max);
+        0.5 * dot(w, w) + highest
+    }
+
+    #[test]
+    fn the_minimum_is_that_of_the_envelope() {
+        let mut random = Random::new(1);
+        for dim in [1, 3, 20] {
+            let mut master = Master::new(dim);
+            for round in 0..60 {
+                // Some planes come twice, or nearly so: the equations must bear that.
+                let next = match round % 7 {
+                    3 => master.planes[random.below(master.planes.len())].clone(),
+                    5 => {
+                        let mut near = master.planes[random.below(master.planes.len())].clone();
+                        near.offset += 1e-9;
+                        near
+                    }
+                    _ => plane(&mut random, dim),
+                };
+                master.add(next);
+                let lowest = master.solve(1e-9);
+                let above = envelope(&master.planes, &lowest.weights);
+                assert!(above >= lowest.value - 1e-9 && above - lowest.value <= 2e-9, "{above}, {}", lowest.value);
+                assert!(master.shares.iter().all(|&share| share >= 0.0));
+                assert!((master.shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_joined_or_forgotten_leaves_the_minimum() {
+        let mut random = Random::new(2);
+        let mut master = Master::new(8);
+        (0..40).for_each(|_| master.add(plane(&mut random, 8)));
+        let lowest = master.solve(1e-9);
+        let n_used = master.shares.iter().filter(|&&share| share > 0.0).count();
+        assert!(n_used > 3);
+        let used: Vec<usize> = (0..41).filter(|&k| k == 0 || master.shares[k] > 0.0).collect();
+        master.keep(&used);
+        assert!((master.solve(1e-9).value - lowest.value).abs() < 1e-8);
+        master.join_two();
+        assert_eq!(master.planes.len(), used.len() - 1);
+        let value: f64 = master.planes.iter().zip(&master.shares).map(|(plane, share)| share * plane.offset).sum();
+        let mut weights = vec![0.0; 8];
+        for (plane, &share) in master.planes.iter().zip(&master.shares) {
+            add_multiple(&mut weights, share, &plane.normal);
+        }
+        assert!((value - 0.5 * dot(&weights, &weights) - lowest.value).abs() < 1e-8);
+        // Products go with their planes.
+        for k in 0..master.planes.len() {
+            for l in 0..=k {
+                let product = dot(&master.planes[k].normal, &master.planes[l].normal);
+                assert!((master.product(k, l) - product).abs() < 1e-12);
+            }
+        }
     }
 }

@@ -9,3 +9,4 @@ mod ranking_fixtures;
 pub(crate) mod ranking_metrics;
 mod scikit_learn;
 mod simulate;
+mod swap;

@@ -42,7 +42,7 @@ impl Pairs {
     }
 
     /// The least objective, by an interior point method or, for the logistic loss, by Newton on the explicit Hessian.
-    fn least(&self, c: f64, loss: Loss) -> f64 {
+    pub(crate) fn least(&self, c: f64, loss: Loss) -> f64 {
         if loss == Loss::Logistic {
             return self.least_logistic(c);
         }

@@ -1,5 +1,7 @@
 //! Every sum against the list of all pairs, and the tree against a Fenwick tree.
 
+mod swapped;
+
 use super::group::{Group, Scratch};
 use super::windows::falls_short;
 use super::{RankSums, Shape, Weighing};
@@ -34,6 +36,7 @@ fn of_lead(shape: Shape, lead: f64) -> (f64, f64, f64, f64) {
             let value = Loss::Logistic.value(t);
             (value, -p, p * (1.0 - p), value)
         }
+        Shape::Swapped => unreachable!("has tests of its own"),
     }
 }
 
