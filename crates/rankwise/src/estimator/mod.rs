@@ -9,6 +9,7 @@ mod pairs;
 mod rank;
 mod rank_svm;
 mod rank_trial;
+mod ridge;
 mod swap_svm;
 mod trials;
 
@@ -19,5 +20,6 @@ pub use pair_estimator::PairEstimator;
 pub use rank::{CompareRank, Variant};
 pub use rank_svm::RankSvm;
 pub(crate) use rank_trial::{RankTrial, unit_of_c};
+pub use ridge::Ridge;
 pub use swap_svm::SwapSvm;
 pub(crate) use trials::{HeldOut, Path, Trials};

@@ -7,6 +7,7 @@ mod gram;
 mod linear_primal;
 mod pair_rows;
 mod rank;
+mod ridge;
 pub(crate) mod threshold;
 
 pub(crate) use compare::{PairProblem, Task};
@@ -14,6 +15,7 @@ pub(crate) use exact::Exact;
 pub(crate) use linear_primal::LinearPrimal;
 pub(crate) use pair_rows::PairRows;
 pub(crate) use rank::{RankCounts, RankSums, Shape, Weighing};
+pub(crate) use ridge::RidgeProblem;
 
 use crate::math::Real;
 
@@ -185,6 +187,22 @@ pub(crate) trait BlockSums {
     fn round_off(&mut self, width: f64);
     /// About the same sum over a small share of the data, if there is enough of it.
     fn thinned(&self) -> Option<Box<dyn BlockSums + '_>>;
+}
+
+/// A quadratic function of weights, with ½‖w‖² in it.
+pub(crate) trait LeastSquares {
+    /// How many weights there are.
+    fn dim(&self) -> usize;
+    /// The value at given weights, and the gradient. One read.
+    fn at(&self, weights: &[f64]) -> (f64, Vec<f64>);
+    /// Hessian times a vector. One read.
+    fn hessian_times(&self, v: &[f64]) -> Vec<f64>;
+    /// The Hessian itself, row by row; only the lower triangle counts.
+    fn hessian(&self) -> Vec<f64>;
+    /// Its diagonal.
+    fn hessian_diagonal(&self) -> Vec<f64>;
+    /// Multiplications that forming and factoring the Hessian takes.
+    fn hessian_work(&self) -> usize;
 }
 
 /// A plane that touches a convex function of weights from below: offset − normal·w.

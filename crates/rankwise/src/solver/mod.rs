@@ -4,6 +4,7 @@ mod aim;
 mod cholesky;
 pub(crate) mod cutting_plane;
 pub(crate) mod hard_margin;
+pub(crate) mod least_squares;
 mod master;
 pub(crate) mod newton;
 pub(crate) mod newton_cg;

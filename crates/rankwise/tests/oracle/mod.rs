@@ -7,6 +7,7 @@ pub(crate) mod plain;
 pub(crate) mod rank_items;
 mod ranking_fixtures;
 pub(crate) mod ranking_metrics;
+mod ridge;
 mod scikit_learn;
 mod simulate;
 mod swap;

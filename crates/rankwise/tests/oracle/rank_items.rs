@@ -111,7 +111,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Gauss with pivots.
-fn solved(mut a: Vec<Vec<f64>>, b: &[f64]) -> Vec<f64> {
+pub(crate) fn solved(mut a: Vec<Vec<f64>>, b: &[f64]) -> Vec<f64> {
     let n = b.len();
     let mut x = b.to_vec();
     for k in 0..n {
