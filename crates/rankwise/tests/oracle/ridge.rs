@@ -15,8 +15,8 @@ fn ranking(n_cols: usize, values: Vec<f64>, labels: Vec<f64>) -> Ranking {
 fn drawn(n: usize, d: usize, seed: u64) -> Ranking {
     let mut random = Random::new(seed);
     let truth: Vec<f64> = (0..d).map(|_| random.normal()).collect();
-    let values: Vec<f64> =
-        (0..n * d).map(|at| (1.0 + at as f64 % d as f64) * random.normal() + 3.0 * (at % d) as f64).collect();
+    let of_column = |at: usize| (at % d % 3) as f64;
+    let values: Vec<f64> = (0..n * d).map(|at| (1.0 + of_column(at)) * random.normal() + 2.0 * of_column(at)).collect();
     let labels = values.chunks(d).map(|row| dot(row, &truth) + random.normal() + 20.0).collect();
     ranking(d, values, labels)
 }
