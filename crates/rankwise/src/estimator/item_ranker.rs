@@ -9,7 +9,7 @@ use crate::model::{
     Balance, LearntFrom, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieBandKind, TieRegion, TieShare,
     Training,
 };
-use crate::problem::{RankCounts, RankSums, Shape, Weighing};
+use crate::problem::{Draw, RankCounts, RankSums, Shape, Weighing};
 use crate::progress::Stop;
 
 /// Columns that are never too many.
@@ -23,9 +23,10 @@ pub(super) fn rank_sums<'a>(
     shape: Shape,
     c: f64,
     weighing: Weighing,
+    draw: Option<Draw>,
 ) -> Result<RankSums<'a>> {
     let divisors = scaler.map(|scaler| scaler.divisor.as_slice());
-    let sums = RankSums::new(data, keeps, divisors, shape, c, weighing);
+    let sums = RankSums::new(data, keeps, divisors, shape, c, weighing, draw);
     let counts = sums.counts();
     if counts.n_pairs == 0 {
         let problem = match (data.n_items(), counts.n_dropped) {
@@ -140,6 +141,8 @@ pub(super) struct Record<'a> {
     pub(super) loss: Loss,
     pub(super) c: f64,
     pub(super) balance: Balance,
+    pub(super) normalise: bool,
+    pub(super) pairs_per_item: Option<usize>,
     pub(super) scale: Scale,
     pub(super) effort: &'a Effort,
     /// `None` for methods that see no groups.
@@ -199,6 +202,8 @@ impl Record<'_> {
             collapsed: false,
             tie_share: TieShare { observed: 0.0, predicted: 0.0 },
             margin: self.margin,
+            normalise: self.normalise,
+            pairs_per_item: self.pairs_per_item,
             warnings,
             tuning: None,
         };

@@ -225,6 +225,8 @@ impl PairMachine {
                 predicted: share(&|k| solution.margins[k].abs() <= threshold),
             },
             margin: None,
+            normalise: false,
+            pairs_per_item: None,
             warnings,
             tuning: None,
         }

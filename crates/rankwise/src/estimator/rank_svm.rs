@@ -8,7 +8,7 @@ use crate::data::{Items, Ranking, Scale, Scaler};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::model::{Balance, Method, Model};
-use crate::problem::{BlockSums, RankCounts, RankSums, Shape, Weighing};
+use crate::problem::{BlockSums, Draw, RankCounts, RankSums, Shape, Weighing};
 use crate::progress::{Stop, Unwatched, Watch};
 use crate::solver::hard_margin::{self, Separation};
 use crate::solver::{Limits, newton_cg, smoothing};
@@ -43,6 +43,9 @@ pub struct RankSvm {
     pub loss: Loss,
     /// [`Balance::Groups`]: all groups of weight 1 count the same.
     pub balance: Balance,
+    /// Only so many random partners of each item make pairs with it, drawn by the seed (see [`crate::data::drawn_pairs`]);
+    /// `None`: all pairs, which takes less time where groups are large.
+    pub pairs_per_item: Option<usize>,
     /// The scaling of features.
     pub scale: Scale,
     /// How much work a fit may do.
@@ -62,6 +65,7 @@ impl RankSvm {
             c: 1.0,
             loss: Loss::SquaredHinge,
             balance: Balance::None,
+            pairs_per_item: None,
             scale: Scale::None,
             effort: Effort::default(),
         }
@@ -74,6 +78,8 @@ impl RankSvm {
         loss: Loss,
         /// Sets how groups are weighted against each other.
         balance: Balance,
+        /// Sets how many random partners of each item make pairs with it; `None`: all.
+        pairs_per_item: Option<usize>,
         /// Sets the scaling of features.
         scale: Scale,
         /// Sets how much work a fit may do.
@@ -87,6 +93,9 @@ impl RankSvm {
         }
         if self.balance == Balance::Outcomes {
             return Err(Error::parameter("balance", "outcomes", "none or groups for items"));
+        }
+        if self.pairs_per_item == Some(0) {
+            return Err(Error::parameter("pairs_per_item", 0, "a number of at least 1"));
         }
         self.effort.check()
     }
@@ -148,7 +157,8 @@ impl<'a> RankPath<'a> {
             Balance::Groups => Weighing::Balanced,
             _ => Weighing::AsGiven,
         };
-        let sums = rank_sums(data, keeps, scaler, shape, svm.c, weighing)?;
+        let draw = svm.pairs_per_item.map(|per_item| Draw { per_item, seed: svm.effort.seed });
+        let sums = rank_sums(data, keeps, scaler, shape, svm.c, weighing, draw)?;
         Ok(RankPath { svm: svm.clone(), data, scaler, sums, last: None })
     }
 
@@ -184,6 +194,8 @@ impl<'a> RankPath<'a> {
             loss: self.svm.loss,
             c,
             balance: self.svm.balance,
+            normalise: false,
+            pairs_per_item: self.svm.pairs_per_item,
             scale: self.svm.scale,
             effort: &self.svm.effort,
             counts: Some(counts),

@@ -105,6 +105,8 @@ impl Ridge {
                 loss: Loss::Squared,
                 c: self.c,
                 balance: Balance::None,
+                normalise: false,
+                pairs_per_item: None,
                 scale: self.scale,
                 effort: &self.effort,
                 counts: None,

@@ -104,7 +104,7 @@ impl SwapSvm {
             let start = start.map(|model| weights_of(model, &data.items, scaler.as_ref())).transpose()?;
             let near = data.near_zero();
             let weighing = if self.balance == Balance::Groups { Weighing::Balanced } else { Weighing::AsGiven };
-            let mut sums = rank_sums(&near, |_| true, scaler.as_ref(), Shape::Swapped, self.c, weighing)?;
+            let mut sums = rank_sums(&near, |_| true, scaler.as_ref(), Shape::Swapped, self.c, weighing, None)?;
             if self.normalise {
                 sums.set_c(self.c / sums.mass());
             }
@@ -125,6 +125,8 @@ impl SwapSvm {
                 loss: Loss::Hinge,
                 c: self.c,
                 balance: self.balance,
+                normalise: self.normalise,
+                pairs_per_item: None,
                 scale: self.scale,
                 effort: &self.effort,
                 counts: Some(counts),

@@ -190,6 +190,12 @@ pub struct Training {
     /// With C = ∞, the least lead of a better item over a worse one for weights of norm 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
+    /// Losses were divided by the number of pairs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub normalise: bool,
+    /// Partners that were drawn for each item; `None`: all pairs count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs_per_item: Option<usize>,
     /// What the user should know.
     pub warnings: Vec<String>,
     /// The search that chose C, kernel and loss, if one did.

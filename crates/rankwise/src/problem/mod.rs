@@ -14,7 +14,7 @@ pub(crate) use compare::{PairProblem, Task};
 pub(crate) use exact::Exact;
 pub(crate) use linear_primal::LinearPrimal;
 pub(crate) use pair_rows::PairRows;
-pub(crate) use rank::{RankCounts, RankSums, Shape, Weighing};
+pub(crate) use rank::{Draw, RankCounts, RankSums, Shape, Weighing};
 pub(crate) use ridge::RidgeProblem;
 
 use crate::math::Real;

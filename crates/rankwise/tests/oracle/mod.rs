@@ -2,6 +2,7 @@
 
 pub(crate) mod conic;
 mod metrics;
+mod pairwise;
 mod paper_claim;
 pub(crate) mod plain;
 pub(crate) mod rank_items;

@@ -11,6 +11,7 @@
 //! the pairs between two margins; those are few where h is small, which is why they are summed on their own.
 
 use super::label_tree::LabelTree;
+use super::listed::PairList;
 use super::logistic;
 use super::windows::{self, Graded, MOST_GRADES, falls_short};
 
@@ -89,6 +90,8 @@ enum Labels {
     Tree(Box<LabelTree>),
     /// Items by label, and for each place where its label begins: for losses that have no windows.
     Sorted(logistic::ByLabel),
+    /// Only some pairs count.
+    Listed(PairList),
 }
 
 /// Buffers that groups take turns with.
@@ -140,6 +143,28 @@ impl Group {
         }
     }
 
+    /// A group of `n` items of whose pairs these count.
+    pub(super) fn listed(start: usize, factor: f64, n: usize, pairs: PairList) -> Self {
+        Group {
+            start,
+            factor,
+            n_grades: 0,
+            labels: Labels::Listed(pairs),
+            order: Vec::new(),
+            sorted_grades: Vec::new(),
+            ends: Default::default(),
+            degrees: vec![0.0; n],
+        }
+    }
+
+    /// The least lead of a better item over a worse one, of groups whose pairs are listed.
+    pub(super) fn least_listed_lead(&self, scores: &[f64]) -> Option<f64> {
+        match &self.labels {
+            Labels::Listed(pairs) => Some(pairs.least_lead(scores)),
+            _ => None,
+        }
+    }
+
     /// Goes to new scores (finite ones): the losses, and their slopes with respect to each score.
     pub(super) fn go_to(
         &mut self,
@@ -153,6 +178,9 @@ impl Group {
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
         if let Labels::Sorted(by_label) = &self.labels {
             return by_label.go_to(scores, weights, slopes, &mut self.degrees);
+        }
+        if let Labels::Listed(pairs) = &self.labels {
+            return pairs.go_to(shape, scores, weights, slopes, &mut self.degrees);
         }
         scratch.reset(n, matches!(self.labels, Labels::Grades(_)));
         let (margins, n_margins) = shape.margins();
@@ -229,6 +257,12 @@ impl Group {
         if let Labels::Sorted(by_label) = &self.labels {
             return by_label.curvature_times(scores, change, weights, out);
         }
+        if let Labels::Listed(pairs) = &self.labels {
+            pairs.curvature_times(shape, scores, change, weights, out);
+            let factor = self.unit_of_curvature(shape);
+            out.iter_mut().for_each(|product| *product *= factor);
+            return;
+        }
         scratch.reset(change.len(), matches!(self.labels, Labels::Grades(_)));
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
         scratch.x.iter_mut().zip(change).enumerate().for_each(|(i, (x, t))| *x = weight(i) * t);
@@ -268,6 +302,7 @@ impl Group {
             Labels::Grades(_) => &self.order,
             Labels::Tree(tree) => tree.order(),
             Labels::Sorted(by_label) => by_label.items(),
+            Labels::Listed(pairs) => return pairs.draw_partner(shape, item, scores, weights, random()),
         };
         let n = order.len();
         let score = scores[item];
@@ -339,7 +374,7 @@ impl Group {
                     }
                 }
             }
-            Labels::Sorted(_) => {}
+            Labels::Sorted(_) | Labels::Listed(_) => {}
         }
     }
 
@@ -360,7 +395,7 @@ impl Group {
                     }
                 }
             }
-            Labels::Sorted(_) => {}
+            Labels::Sorted(_) | Labels::Listed(_) => {}
         }
     }
 }
