@@ -270,5 +270,5 @@ fn ranking_within_blocks_beats_regression_across_them() {
     let taus: Vec<(f64, f64)> = (0..1000).map(two_blocks).collect();
     let mean = |of: fn(&(f64, f64)) -> f64| taus.iter().map(of).sum::<f64>() / taus.len() as f64;
     let (rank, ridge) = (mean(|t| t.0), mean(|t| t.1));
-    assert!(rank > ridge + 0.03, "τ {rank} of the ranking SVM, {ridge} of ridge regression");
+    assert!(rank > ridge + 0.02, "τ {rank} of the ranking SVM, {ridge} of ridge regression");
 }
