@@ -1,10 +1,13 @@
 //! Methods a user can name: parameters, checks and the wiring from data to model.
 
+mod calibration;
 mod common;
 mod compare;
+mod davidson;
 mod item_ranker;
 mod pair_estimator;
 mod pair_solution;
+mod pair_weights;
 mod pairs;
 mod rank;
 mod rank_svm;
@@ -15,6 +18,7 @@ mod trials;
 
 pub use common::{Effort, Fit};
 pub use compare::CompareSvm;
+pub use davidson::Davidson;
 pub(crate) use item_ranker::check_width;
 pub use pair_estimator::PairEstimator;
 pub use rank::{CompareRank, Variant};
