@@ -123,14 +123,14 @@ impl Conventions {
             Method::Rank2 => 2 * training.pairs,
             _ => training.pairs,
         };
-        // A machine of swapped pairs is a ranking SVM with another C.
-        let rank_c = (training.method == Method::Swap).then(|| match training.normalise {
-            true => 4.0 * training.c / training.pairs.max(1) as f64,
-            false => 4.0 * training.c,
-        });
-        let (c, is_balanced) = (rank_c.unwrap_or(training.c), training.balance == Balance::Groups);
+        let is_balanced = training.balance == Balance::Groups;
         let groups = training.groups.unwrap_or(1);
-        let times_mean = c * if is_balanced { groups } else { n_pairs } as f64;
+        let n_losses = if is_balanced { groups } else { n_pairs } as f64;
+        // A machine of swapped pairs is a ranking SVM with another C.
+        let rank_c = (training.method == Method::Swap)
+            .then(|| 4.0 * training.c / if training.normalise { n_losses } else { 1.0 });
+        let c = rank_c.unwrap_or(training.c);
+        let times_mean = c * n_losses;
         let is_plain_ranking =
             training.learnt_from == LearntFrom::Items && !is_balanced && training.pairs_per_item.is_none();
         let is_squared = training.loss == Loss::SquaredHinge;
