@@ -191,13 +191,13 @@ impl Solution<'_> {
             (By::Weights { weights, .. }, Some(space)) => return space.score_function(weights, unit),
             // Weights come from a space; without one they are those of features.
             (By::Weights { weights, .. }, None) => {
-                return ScoreFunction::Linear { weights: weights.iter().map(|w| w / unit).collect() };
+                return ScoreFunction::Linear { weights: weights.iter().map(|w| w / unit).collect(), bias: 0.0 };
             }
         };
         if instance.exact.kernel() == KernelFunction::Linear {
             let mut weights = problem.feature_weights(&state.duals);
             weights.iter_mut().for_each(|w| *w /= unit);
-            return ScoreFunction::Linear { weights };
+            return ScoreFunction::Linear { weights, bias: 0.0 };
         }
         let terms = problem.item_coefficients(&state.duals);
         let rows: Vec<usize> = terms.iter().map(|t| t.0 as usize).collect();

@@ -98,7 +98,7 @@ impl<'a> Space<'a> {
     pub(super) fn score_function(&self, weights: &[f64], unit: f64) -> ScoreFunction {
         let weights: Vec<f64> = weights[..self.n_columns()].iter().map(|w| w / unit).collect();
         match &self.map {
-            None => ScoreFunction::Linear { weights },
+            None => ScoreFunction::Linear { weights, bias: 0.0 },
             Some(map) if self.is_beside => ScoreFunction::Landmarks { map: map.clone(), weights },
             Some(map) => ScoreFunction::Kernel {
                 kernel: map.kernel,

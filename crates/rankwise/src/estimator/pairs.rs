@@ -418,6 +418,8 @@ impl PairMachine {
             collapsed: solution.collapsed,
             tie_share: TieShare { observed: share(&|k| data.outcomes[k] == Outcome::Tie), predicted: share(&is_tie) },
             margin: None,
+            normalise: false,
+            pairs_per_item: None,
             warnings,
             tuning: None,
         }
