@@ -11,6 +11,7 @@ mod examples;
 mod help;
 mod inspect;
 mod predict;
+mod probabilities;
 mod process;
 mod rank_items;
 mod readme;
