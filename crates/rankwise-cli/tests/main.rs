@@ -12,6 +12,7 @@ mod help;
 mod inspect;
 mod item_methods;
 mod predict;
+mod probabilities;
 mod process;
 mod rank_items;
 mod readme;

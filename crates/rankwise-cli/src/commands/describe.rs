@@ -335,7 +335,9 @@ fn threshold_text(model: &Model) -> String {
 /// How margins m become probabilities.
 fn chances_text(chances: Chances, has_band: bool) -> String {
     match chances {
-        Chances::RaoKupper { .. } if has_band => "Rao–Kupper, τ from the tie band".into(),
+        Chances::RaoKupper { tau } if has_band => {
+            format!("Rao–Kupper, τ from the tie band and at least {}", rounded(tau))
+        }
         Chances::RaoKupper { tau } => format!("Rao–Kupper, τ {}", rounded(tau)),
         Chances::Davidson { .. } if has_band => "Davidson, log ν from the tie band".into(),
         Chances::Davidson { log_nu } => format!("Davidson, ν {}", rounded(log_nu.exp())),
