@@ -125,6 +125,7 @@ impl<'a> Inspection<'a> {
         let scorer = &model.scorer;
         let (weights, coefficients) = match &scorer.function {
             ScoreFunction::Linear { weights } => (Some(largest_weights(scorer, weights, top)), None),
+            ScoreFunction::Landmarks { .. } => (None, None),
             ScoreFunction::Kernel { support, coefficients, .. } => {
                 (None, Some(largest_coefficients(support, coefficients, top)))
             }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+mod distances;
 mod products;
 
 use rayon::prelude::*;

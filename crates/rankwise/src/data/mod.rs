@@ -13,7 +13,7 @@ mod row_store;
 mod scale;
 pub mod simulate;
 
-pub use comparison::{Comparisons, Outcome, Pair, PairSet};
+pub use comparison::{Comparisons, Context, Outcome, Pair, PairSet};
 pub use features::{Features, Precision};
 pub(crate) use features::{Stored, Values};
 pub use folds::{cross_fit_folds, group_folds};

@@ -8,7 +8,8 @@ use crate::error::{Error, Place, Result};
 use crate::kernel::KernelFunction;
 use crate::loss::Loss;
 use crate::model::{
-    Balance, LearntFrom, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieRegion, TieShare, Training,
+    Balance, LearntFrom, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieBandKind, TieRegion, TieShare,
+    Training,
 };
 use crate::problem::{BlockSums, RankCounts, RankSums, Shape, Weighing};
 use crate::progress::{Stop, Unwatched, Watch};
@@ -263,6 +264,8 @@ impl<'a> RankPath<'a> {
             seed: self.svm.effort.seed,
             threshold_rule: ThresholdRule::default(),
             tie_region: TieRegion::default(),
+            tie_band: TieBandKind::Constant,
+            tie_parameter: None,
             tie_weight: 1.0,
             balance: self.svm.balance,
             scale: self.svm.scale,
@@ -289,7 +292,7 @@ impl<'a> RankPath<'a> {
             warnings,
             tuning: None,
         };
-        Ok(Model { scorer, threshold: 0.0, beta: None, no_tie_region: false, training })
+        Ok(Model { scorer, threshold: 0.0, beta: None, no_tie_region: false, band: None, chances: None, training })
     }
 
     pub(super) fn solve(&mut self, c: f64, limits: Limits<'_>) -> Result<Solution> {

@@ -40,7 +40,26 @@ impl Model {
                 has_length("coefficients", coefficients.len(), "support items", support.n_rows())?;
                 are_finite("coefficient", coefficients)?;
             }
+            ScoreFunction::Landmarks { map, weights } => {
+                map.kernel.check().map_err(|error| format!("{} kernel: {error}", map.kernel.name()))?;
+                has_length("columns of landmarks", map.items.n_cols(), "features", n)?;
+                has_length("weights", weights.len(), "features and landmarks", n + map.len())?;
+                are_finite("weight", weights)?;
+                are_finite("number of the factor of landmarks", &map.factor)?;
+                let r = map.len();
+                if map.factor.len() != r * r || (0..r).any(|at| map.factor[at * r + at] <= 0.0) {
+                    return Err(format!("the factor of {r} landmarks is impossible"));
+                }
+            }
         }
+        if let Some(band) = &self.band {
+            let n = match &scorer.function {
+                ScoreFunction::Linear { weights } | ScoreFunction::Landmarks { weights, .. } => weights.len(),
+                ScoreFunction::Kernel { .. } => return Err("a tie band needs features, not a kernel expansion".into()),
+            };
+            band.check(n)?;
+        }
+        self.chances.as_ref().map_or(Ok(()), |rule| rule.check())?;
         let (scores_with, trained_with) = (scorer.function.kernel(), self.training.kernel);
         if scores_with != trained_with {
             return Err(format!("the model scores with {scores_with:?}, but was trained with {trained_with:?}"));

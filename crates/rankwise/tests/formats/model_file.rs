@@ -31,6 +31,8 @@ fn training(kernel: KernelFunction, method: Method) -> Training {
         seed: u64::MAX,
         threshold_rule: ThresholdRule::Refit,
         tie_region: TieRegion::Free,
+        tie_band: rankwise::model::TieBandKind::Constant,
+        tie_parameter: None,
         tie_weight: 1.0 / 3.0,
         balance: Balance::None,
         scale: Scale::None,
@@ -58,7 +60,7 @@ fn training(kernel: KernelFunction, method: Method) -> Training {
 fn model(function: ScoreFunction, n_features: usize) -> Model {
     let training = training(function.kernel(), Method::Compare);
     let scorer = Scorer { n_features, feature_names: None, are_indicators: false, scaler: None, function };
-    Model { scorer, threshold: 0.1, beta: Some(-0.7), no_tie_region: false, training }
+    Model { scorer, threshold: 0.1, beta: Some(-0.7), no_tie_region: false, band: None, chances: None, training }
 }
 
 fn linear() -> Model {

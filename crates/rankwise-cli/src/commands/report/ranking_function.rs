@@ -39,6 +39,7 @@ pub(super) fn parts(page: &mut Page, scorer: &Scorer, items: &Items, pictures: &
     let parts = match &scorer.function {
         ScoreFunction::Linear { weights } if scorer.are_indicators => Parts::scores(scorer, weights),
         ScoreFunction::Linear { weights } => Parts::weights(scorer, weights),
+        ScoreFunction::Landmarks { weights, .. } => Parts::weights(scorer, &weights[..scorer.n_features]),
         ScoreFunction::Kernel { support, coefficients, .. } => Parts::support(scorer, items, support, coefficients),
     };
     page.section(parts.heading);
