@@ -6,6 +6,7 @@ mod exact;
 mod gram;
 mod linear_primal;
 mod pair_rows;
+mod pair_sums;
 mod rank;
 pub(crate) mod threshold;
 
@@ -13,6 +14,7 @@ pub(crate) use compare::{PairProblem, Task};
 pub(crate) use exact::Exact;
 pub(crate) use linear_primal::LinearPrimal;
 pub(crate) use pair_rows::PairRows;
+pub(crate) use pair_sums::{Band, Costs, Hinge, PairSums, Rule};
 pub(crate) use rank::{RankCounts, RankSums, Shape, Weighing};
 
 use crate::math::Real;

@@ -253,7 +253,7 @@ pub(crate) fn assert_finite(model: &Model, what: &str) {
         model.training.tie_share.predicted,
     ];
     match &model.scorer.function {
-        ScoreFunction::Linear { weights } => numbers.extend(weights),
+        ScoreFunction::Linear { weights } | ScoreFunction::Landmarks { weights, .. } => numbers.extend(weights),
         ScoreFunction::Kernel { coefficients, .. } => numbers.extend(coefficients),
     }
     assert!(numbers.iter().all(|v| v.is_finite()), "{what}: {numbers:?}");
