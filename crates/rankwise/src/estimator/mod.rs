@@ -1,9 +1,12 @@
 //! Methods a user can name: parameters, checks and the wiring from data to model.
 
+mod calibration;
 mod common;
 mod compare;
+mod davidson;
 mod pair_estimator;
 mod pair_solution;
+mod pair_weights;
 mod pairs;
 mod rank;
 mod rank_svm;
@@ -12,6 +15,7 @@ mod trials;
 
 pub use common::{Effort, Fit};
 pub use compare::CompareSvm;
+pub use davidson::Davidson;
 pub use pair_estimator::PairEstimator;
 pub use rank::{CompareRank, Variant};
 pub use rank_svm::RankSvm;

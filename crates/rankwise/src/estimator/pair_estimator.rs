@@ -2,10 +2,11 @@
 
 use super::common::{Effort, Fit};
 use super::compare::CompareSvm;
+use super::davidson::Davidson;
 use super::pairs::PairMachine;
 use super::rank::{CompareRank, Variant};
 use crate::data::{Comparisons, Scale};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::loss::Loss;
 use crate::model::Method;
@@ -18,6 +19,8 @@ pub enum PairEstimator {
     Compare(CompareSvm),
     /// Ranking SVM on pairs.
     Rank(CompareRank),
+    /// Davidson's model.
+    Davidson(Davidson),
 }
 
 impl From<CompareSvm> for PairEstimator {
@@ -32,6 +35,12 @@ impl From<CompareRank> for PairEstimator {
     }
 }
 
+impl From<Davidson> for PairEstimator {
+    fn from(model: Davidson) -> Self {
+        PairEstimator::Davidson(model)
+    }
+}
+
 impl PairEstimator {
     /// A method with its default parameters; methods that do not learn from pairs are an error.
     pub fn new(method: Method) -> Result<Self> {
@@ -39,7 +48,7 @@ impl PairEstimator {
             Method::Compare => Ok(CompareSvm::new().into()),
             Method::Rank => Ok(CompareRank::new(Variant::Rank).into()),
             Method::Rank2 => Ok(CompareRank::new(Variant::Rank2).into()),
-            Method::Davidson => Err(Error::Unsupported { problem: "davidson".into(), remedy: "compare".into() }),
+            Method::Davidson => Ok(Davidson::new().into()),
         }
     }
 
@@ -48,15 +57,17 @@ impl PairEstimator {
         match self {
             PairEstimator::Compare(svm) => (svm.c, svm.kernel, svm.loss),
             PairEstimator::Rank(svm) => (svm.c, svm.kernel, svm.loss),
+            PairEstimator::Davidson(model) => (model.c, model.kernel, Loss::Logistic),
         }
     }
 
-    /// The same method with another C, kernel and loss.
+    /// The same method with another C, kernel and loss; Davidson's model has but one loss.
     #[must_use]
     pub fn shaped(mut self, c: f64, kernel: Kernel, loss: Loss) -> Self {
         match &mut self {
             PairEstimator::Compare(svm) => (svm.c, svm.kernel, svm.loss) = (c, kernel, loss),
             PairEstimator::Rank(svm) => (svm.c, svm.kernel, svm.loss) = (c, kernel, loss),
+            PairEstimator::Davidson(model) => (model.c, model.kernel) = (c, kernel),
         }
         self
     }
@@ -66,6 +77,7 @@ impl PairEstimator {
         match self {
             PairEstimator::Compare(svm) => svm.scale,
             PairEstimator::Rank(svm) => svm.scale,
+            PairEstimator::Davidson(svm) => svm.scale,
         }
     }
 
@@ -74,6 +86,7 @@ impl PairEstimator {
         match self {
             PairEstimator::Compare(svm) => &svm.effort,
             PairEstimator::Rank(svm) => &svm.effort,
+            PairEstimator::Davidson(svm) => &svm.effort,
         }
     }
 
@@ -82,6 +95,7 @@ impl PairEstimator {
         match self {
             PairEstimator::Compare(svm) => &mut svm.effort,
             PairEstimator::Rank(svm) => &mut svm.effort,
+            PairEstimator::Davidson(svm) => &mut svm.effort,
         }
     }
 
@@ -104,6 +118,7 @@ impl PairEstimator {
         match self {
             PairEstimator::Compare(svm) => svm.machine(),
             PairEstimator::Rank(svm) => svm.machine(),
+            PairEstimator::Davidson(svm) => svm.machine(),
         }
     }
 }

@@ -8,6 +8,7 @@ mod scorer;
 mod training;
 mod tuning;
 
+pub use crate::kernel::Landmarks;
 pub use band::TieBand;
 pub use chances::Chances;
 pub use scorer::{ScoreFunction, Scorer};

@@ -4,7 +4,6 @@ mod bias;
 mod compare;
 mod exact;
 mod gram;
-mod linear_primal;
 mod pair_rows;
 mod pair_sums;
 mod rank;
@@ -12,7 +11,7 @@ pub(crate) mod threshold;
 
 pub(crate) use compare::{PairProblem, Task};
 pub(crate) use exact::Exact;
-pub(crate) use linear_primal::LinearPrimal;
+pub(crate) use gram::MOST_COLUMNS as MATRIX_PAIRS;
 pub(crate) use pair_rows::PairRows;
 pub(crate) use pair_sums::{Band, Costs, Hinge, PairSums, Rule};
 pub(crate) use rank::{RankCounts, RankSums, Shape, Weighing};
@@ -117,33 +116,6 @@ pub(crate) trait PairLosses: MirroredQp {
     fn best_beta(&self, margins: &[f64]) -> (f64, bool);
     /// Coefficients t = y·(a − mirror a).
     fn coefficients(&self, duals: &[[f64; 2]]) -> Vec<f64>;
-}
-
-/// A point of a smooth primal problem.
-#[derive(Debug, Clone)]
-pub(crate) struct PrimalPoint {
-    /// The primal value.
-    pub(crate) value: f64,
-    /// Its gradient; the gap to the duals of the losses is ½‖gradient‖².
-    pub(crate) gradient: Vec<f64>,
-    /// What the losses say.
-    pub(crate) losses: PairPoint,
-}
-
-/// A smooth convex function of weights with ½‖weights‖² in it, as Newton's method sees it.
-pub(crate) trait SmoothPrimal {
-    /// How many weights there are.
-    fn dim(&self) -> usize;
-    /// The function at given weights.
-    fn at(&self, weights: &[f64]) -> PrimalPoint;
-    /// Hessian times a vector.
-    fn hessian_times(&self, point: &PrimalPoint, v: &[f64]) -> Vec<f64>;
-    /// The Hessian itself, row by row; only the lower triangle counts.
-    fn hessian(&self, point: &PrimalPoint) -> Vec<f64>;
-    /// Its diagonal, or an upper bound of it.
-    fn hessian_diagonal(&self, point: &PrimalPoint) -> Vec<f64>;
-    /// Multiplications that forming the Hessian takes.
-    fn hessian_work(&self) -> usize;
 }
 
 /// What a sum of losses says at given weights.

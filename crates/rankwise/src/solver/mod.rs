@@ -3,7 +3,6 @@
 mod aim;
 mod cholesky;
 pub(crate) mod hard_margin;
-pub(crate) mod newton;
 pub(crate) mod newton_cg;
 pub(crate) mod pair_newton;
 pub(crate) mod polish;

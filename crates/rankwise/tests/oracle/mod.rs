@@ -1,6 +1,7 @@
 //! Slow and obvious twins, and numbers from independent solvers.
 
 pub(crate) mod conic;
+pub(crate) mod likelihoods;
 mod metrics;
 mod paper_claim;
 pub(crate) mod plain;

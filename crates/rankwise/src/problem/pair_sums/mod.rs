@@ -42,6 +42,20 @@ pub(crate) enum Costs<'a> {
     Factors { weights: Option<&'a [f64]>, tie: f64, other: f64 },
 }
 
+impl Costs<'_> {
+    /// Of a pair with this outcome.
+    #[inline(always)]
+    pub(crate) fn of(&self, pair: usize, outcome: Outcome) -> f64 {
+        match self {
+            Costs::Each(costs) => costs[pair],
+            Costs::Factors { weights, tie, other } => {
+                let factor = if outcome == Outcome::Tie { tie } else { other };
+                factor * weights.map_or(1.0, |weights| weights[pair])
+            }
+        }
+    }
+}
+
 /// What a band of ties depends on.
 #[derive(Clone)]
 pub(crate) struct Band<'a> {
@@ -167,6 +181,14 @@ impl<'a> PairSums<'a> {
         (0..self.pairs.len()).map(|k| self.here.beta + self.width(&self.here.way, k)).collect()
     }
 
+    /// How many pairs have a slope where the sum was sent.
+    pub(crate) fn n_support(&self) -> usize {
+        let counts = with_loss!(self.rule, loss => self.visit(|range| {
+            range.filter(|&k| self.counts(k) && self.local(loss, k).dz != 0.0).count()
+        }));
+        counts.into_iter().sum()
+    }
+
     /// The best value without weights, and its β.
     pub(crate) fn at_zero(&mut self) -> (f64, f64) {
         let value = self.go_to(&vec![0.0; self.dim()]).meant;
@@ -183,13 +205,7 @@ impl<'a> PairSums<'a> {
 
     #[inline(always)]
     fn cost(&self, k: usize) -> f64 {
-        match &self.costs {
-            Costs::Each(costs) => costs[k],
-            Costs::Factors { weights, tie, other } => {
-                let factor = if self.outcomes[k] == Outcome::Tie { tie } else { other };
-                factor * weights.map_or(1.0, |weights| weights[k])
-            }
-        }
+        self.costs.of(k, self.outcomes[k])
     }
 
     /// Worse and better item; those of a tie by their numbers, so that exchanged sides are the same.

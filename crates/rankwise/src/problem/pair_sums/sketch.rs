@@ -5,7 +5,7 @@
 
 use rayon::prelude::*;
 
-use super::rule::{PairLoss, with_loss};
+use super::rule::with_loss;
 use super::{Hinge, PairSums, Rule};
 use crate::data::Pair;
 use crate::problem::BlockSums;
