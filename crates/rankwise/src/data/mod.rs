@@ -12,6 +12,7 @@ mod ranking;
 mod row_store;
 mod scale;
 pub mod simulate;
+mod verdicts;
 
 pub use comparison::{Comparisons, Context, Outcome, Pair, PairSet};
 pub use features::{Features, Precision};
@@ -26,6 +27,8 @@ pub use ranking::Ranking;
 pub(crate) use ranking::check_weights;
 pub(crate) use row_store::{Block, RowStore};
 pub use scale::{Scale, Scaler};
+pub use verdicts::Verdicts;
+pub(crate) use verdicts::predicted;
 
 /// Rows that tell how features are scaled, where there are more.
 const TELLING_ROWS: usize = 5000;

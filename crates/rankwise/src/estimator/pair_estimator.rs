@@ -9,7 +9,7 @@ use crate::data::{Comparisons, Scale};
 use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::loss::Loss;
-use crate::model::Method;
+use crate::model::{Method, TieBandKind};
 use crate::progress::{Unwatched, Watch};
 
 /// A method that learns from judged pairs, with its parameters.
@@ -61,7 +61,8 @@ impl PairEstimator {
         }
     }
 
-    /// The same method with another C, kernel and loss; Davidson's model has but one loss.
+    /// The same method with another C, kernel and loss; Davidson's model has but one loss. Where the new loss has
+    /// probabilities of its own, nothing is calibrated.
     #[must_use]
     pub fn shaped(mut self, c: f64, kernel: Kernel, loss: Loss) -> Self {
         match &mut self {
@@ -69,7 +70,33 @@ impl PairEstimator {
             PairEstimator::Rank(svm) => (svm.c, svm.kernel, svm.loss) = (c, kernel, loss),
             PairEstimator::Davidson(model) => (model.c, model.kernel) = (c, kernel),
         }
+        let has_its_own = self.clone().calibrated(false).has_chances();
+        if has_its_own { self.calibrated(false) } else { self }
+    }
+
+    /// The same method, its margins calibrated or not; Davidson's model never is.
+    #[must_use]
+    pub fn calibrated(mut self, calibrate: bool) -> Self {
+        match &mut self {
+            PairEstimator::Compare(svm) => svm.calibrate = calibrate,
+            PairEstimator::Rank(svm) => svm.calibrate = calibrate,
+            PairEstimator::Davidson(_) => {}
+        }
         self
+    }
+
+    /// Whether its models have probabilities.
+    pub fn has_chances(&self) -> bool {
+        self.machine().has_chances()
+    }
+
+    /// Whether the tie region of its models depends on the pair.
+    pub fn tie_band(&self) -> TieBandKind {
+        match self {
+            PairEstimator::Compare(svm) => svm.tie_band,
+            PairEstimator::Rank(_) => TieBandKind::Constant,
+            PairEstimator::Davidson(model) => model.tie_band,
+        }
     }
 
     /// The scaling of features.

@@ -99,6 +99,12 @@ impl Trials {
         kernel.resolve(&self.data.set.select(&learnt).items.features)
     }
 
+    /// Whether fits of a method can share anything.
+    pub(crate) fn shares(estimator: &PairEstimator) -> bool {
+        let machine = estimator.machine();
+        !machine.has_chances() && machine.tie_band == TieBandKind::Constant && machine.loss != Loss::Logistic
+    }
+
     /// What all fits with a kernel share.
     pub(crate) fn with_kernel(&self, kernel: KernelFunction, losses: &[Loss]) -> Result<WhenNeeded<'_>> {
         let exact = Exact::new(kernel, losses, &self.data, self.n_learnt, &self.shared)?;
@@ -113,10 +119,10 @@ impl Trials {
         estimator: &PairEstimator,
         part: usize,
     ) -> Option<Path<'a>> {
-        let machine = estimator.machine();
-        if machine.has_chances() || machine.tie_band == TieBandKind::Pair {
+        if !Self::shares(estimator) {
             return None;
         }
+        let machine = estimator.machine();
         let has_matrix = exact.get().is_ok_and(|exact| exact.has_matrix());
         // Corners of few items' pairs coincide, and no equations tell them apart.
         let items = &self.data.set.items;
