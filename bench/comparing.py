@@ -39,6 +39,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0, help="of the division into parts")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--limit", type=float, default=3600.0, help="the longest time of one run of another tool, in seconds")
+    parser.add_argument("--family-limit", type=float, default=1800.0, help="the longest search of one family of rankwise, in seconds")
     parser.add_argument("--work", type=Path, default=ROOT / "bench/.data", help="folder for the files made")
     parser.add_argument("--out", type=Path, help="default: bench/results/comparing.md; of a part of the run, WORK/comparing.md")
     options = parser.parse_args()

@@ -47,7 +47,7 @@ CAPTION = (
 
 
 def ours(options, folder, family):
-    """Tuned on the validation pairs: (figures, probabilities on the test pairs, predicted outcomes)."""
+    """Tuned on the validation pairs: (figures, probabilities on the test pairs, predicted outcomes); None if that fails."""
     on_sides, settings = FAMILIES[family]
     part = lambda name: folder / f"{name}{'.sides' if on_sides else ''}.csv"
     model, predictions = options.work / "comparing.safetensors", options.work / "comparing.predictions.csv"
@@ -59,8 +59,13 @@ def ours(options, folder, family):
         grid += ["--grid", "gamma=" + ",".join(f"{width / columns:.6g}" for width in widths)]
     method = [] if "--method" in settings else ["--method", "compare"]
     start = time.perf_counter()
-    answer = call(options.program, "tune", "--pairs", part("train"), "--valid", part("valid"), *method, *settings, "--scale",
-                  "standard", *grid, "--metric", "log_loss", "--threads", options.threads, "-o", model)
+    try:
+        answer = call(options.program, "tune", "--pairs", part("train"), "--valid", part("valid"), *method, *settings, "--scale",
+                      "standard", *grid, "--metric", "log_loss", "--threads", options.threads, "--time-limit", options.family_limit,
+                      "-o", model)
+    except SystemExit as failure:
+        print(f"warning: {failure}", file=sys.stderr)
+        return None
     wall = time.perf_counter() - start
     call(options.program, "predict", model, "--pairs", part("test"), "--format", "csv", "-o", predictions)
     table = pd.read_csv(predictions)
@@ -68,7 +73,10 @@ def ours(options, folder, family):
     chances = table[["p_left", "p_tie", "p_right"]].to_numpy()
     # Undefined points have no mean.
     measured = [point["mean"] for point in answer["points"] if point["mean"] is not None]
-    figures = {"name": f"rankwise, {family}", "valid_log_loss": min(measured), "all": wall, "fit": answer["seconds"]["train"],
+    name = f"rankwise, {family}"
+    if answer["stopped_after"] is not None:
+        name += f" ({answer['stopped_after']} of {len(answer['points'])} points in {options.family_limit:g} s)"
+    figures = {"name": name, "valid_log_loss": min(measured), "all": wall, "fit": answer["seconds"]["train"],
                "setting": answer["best"]}
     return figures, chances, signs
 
@@ -101,10 +109,11 @@ def run_task(options, name):
     outcomes, groups = task.outcomes[task.rows["test"]], task.groups[task.rows["test"]]
     print(f"{name}: files written in {time.perf_counter() - start:.1f} s", file=sys.stderr)
     weights = metrics.resampled(groups)
-    results = []
+    results, failed = [], []
 
-    def add(found, is_ours):
+    def add(name_of_method, found, is_ours):
         if found is None:
+            failed.append(name_of_method)
             return
         figures, probabilities, predicted = found
         judged = metrics.Judged(outcomes, probabilities, predicted)
@@ -113,12 +122,12 @@ def run_task(options, name):
 
     if "rankwise" in options.tools:
         for family in options.families:
-            add(ours(options, folder, family), True)
+            add(f"rankwise, {family}", ours(options, folder, family), True)
     for tool in PEERS:
         if tool in options.tools:
-            add(trees(options, folder, tool), False)
+            add(PEERS[tool][0], trees(options, folder, tool), False)
     common = np.bincount(task.outcomes[task.rows["train"]] + 1, minlength=3).argmax() - 1
-    facts = {"name": name, "sizes": {part: len(task.rows[part]) for part in comparing_tasks.PARTS}, "ties": np.mean(outcomes == 0),
+    facts = {"name": name, "failed": failed, "sizes": {part: len(task.rows[part]) for part in comparing_tasks.PARTS}, "ties": np.mean(outcomes == 0),
              "majority": np.mean(outcomes != common), "all_ours": sum(one["all"] for one in results if one["is_ours"])}
     return facts, results
 
@@ -148,6 +157,8 @@ def task_table(facts, results):
         mark = "**" if one is reference else ""
         lines.append(row(f"{mark}{one['name']}{mark}", *(cell(one, name, reference) for name in metrics.METRICS),
                          f"{one['valid_log_loss']:.3f}", seconds(one["all"]), seconds(one["fit"])))
+    if facts["failed"]:
+        lines += ["", f"**No result**, failed or out of time, and its seconds are not counted: {'; '.join(facts['failed'])}."]
     return [*lines, ""]
 
 
