@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 mod products;
+mod terms;
 
 use rayon::prelude::*;
 

@@ -1,5 +1,6 @@
 //! What the user has: features, items with labels in groups, pairs with outcomes, folds; nothing here knows a loss, a solver or a model.
 
+mod alias;
 mod comparison;
 mod features;
 mod folds;
@@ -13,6 +14,7 @@ mod row_store;
 mod scale;
 pub mod simulate;
 
+pub(crate) use alias::Alias;
 pub use comparison::{Comparisons, Outcome, Pair, PairSet};
 pub use features::{Features, Precision};
 pub(crate) use features::{Stored, Values};

@@ -2,10 +2,12 @@
 
 mod check;
 mod number;
+mod online;
 mod scorer;
 mod training;
 mod tuning;
 
+pub use online::{Batch, OnlineState, OnlineTraining, Schedule, Task};
 pub use scorer::{ScoreFunction, Scorer};
 pub use training::{Balance, LearntFrom, Method, ThresholdRule, TieRegion, TieShare, Training};
 pub use tuning::{EQUAL_MEANS, Tuning, TuningBaseline, TuningPoint, TuningSplit};
@@ -26,6 +28,10 @@ pub struct Model {
     pub beta: Option<f64>,
     /// The machine itself found no region of ties (β ≥ 0, or no ties in the data); scores are then u itself.
     pub no_tie_region: bool,
+    /// Of a classifier its two classes: scores below 0 mean the first one, others the second.
+    pub classes: Option<Vec<String>>,
+    /// Where random steps stopped, from which they can go on.
+    pub state: Option<OnlineState>,
     /// How it was trained.
     pub training: Training,
 }
@@ -40,6 +46,11 @@ impl Model {
     /// The predicted outcome of every pair.
     pub fn compare(&self, set: &PairSet) -> Result<Vec<Outcome>> {
         Ok(self.margins(set)?.into_iter().map(|m| self.outcome_of(m)).collect())
+    }
+
+    /// The class that a score means; `None` if this is no classifier.
+    pub fn class_of(&self, score: f64) -> Option<&str> {
+        self.classes.as_ref()?.get(usize::from(score >= 0.0)).map(String::as_str)
     }
 
     /// The predicted outcome for a margin.

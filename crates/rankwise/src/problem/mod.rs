@@ -3,6 +3,7 @@
 mod bias;
 mod compare;
 mod exact;
+mod examples;
 mod gram;
 mod linear_primal;
 mod pair_rows;
@@ -11,9 +12,10 @@ pub(crate) mod threshold;
 
 pub(crate) use compare::{PairProblem, Task};
 pub(crate) use exact::Exact;
+pub(crate) use examples::{ExampleSums, ExampleTerms};
 pub(crate) use linear_primal::LinearPrimal;
 pub(crate) use pair_rows::PairRows;
-pub(crate) use rank::{RankCounts, RankSums, Shape, Weighing};
+pub(crate) use rank::{GroupTerms, PairTerms, RankCounts, RankSums, Shape, Weighing};
 
 use crate::math::Real;
 
@@ -185,6 +187,17 @@ pub(crate) trait BlockSums {
     fn round_off(&mut self, width: f64);
     /// About the same sum over a small share of the data, if there is enough of it.
     fn thinned(&self) -> Option<Box<dyn BlockSums + '_>>;
+}
+
+/// Losses of which a solver sees one random term at a time. A term is drawn in proportion to its weight, so that the mean of
+/// its slope is the slope of all losses over the sum of their weights.
+pub(crate) trait RandomTerms {
+    /// Draws a term and looks at it at the weights `scale`·`direction`; whether it has a slope there.
+    fn draw(&mut self, direction: &[f64], scale: f64) -> bool;
+    /// Adds minus the slope of the drawn term, times a factor, to `direction`, and times another factor to another vector.
+    fn descend(&mut self, direction: &mut [f64], factor: f64, other: Option<(&mut [f64], f64)>);
+    /// The mean of ‖d‖² over a few random terms with leads d·w.
+    fn mean_square(&mut self) -> f64;
 }
 
 /// Rows of the matrix K over pairs, restricted to the pairs the solver still works on.

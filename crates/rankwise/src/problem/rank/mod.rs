@@ -8,8 +8,10 @@
 
 mod block;
 mod group;
+mod group_terms;
 mod label_tree;
 mod logistic;
+mod pair_terms;
 #[cfg(test)]
 mod tests;
 mod windows;
@@ -17,6 +19,8 @@ mod windows;
 use rayon::prelude::*;
 
 pub(crate) use group::Shape;
+pub(crate) use group_terms::GroupTerms;
+pub(crate) use pair_terms::PairTerms;
 
 use super::{BlockSums, SumPoint};
 use crate::data::{Features, Members, Ranking, mix};
