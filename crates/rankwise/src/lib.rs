@@ -48,7 +48,7 @@ pub mod selection;
 mod solver;
 
 pub use error::{Error, Place, Result};
-pub use estimator::{CompareRank, CompareSvm, Effort, Fit, PairEstimator, RankSvm, Variant};
+pub use estimator::{CompareRank, CompareSvm, Effort, Fit, OnlineSvm, PairEstimator, RankSvm, Variant};
 pub use kernel::{Gamma, Kernel};
 pub use loss::Loss;
 pub use model::Model;

@@ -124,7 +124,8 @@ impl<'a> Inspection<'a> {
     fn new(model: &'a Model, top: usize) -> Self {
         let scorer = &model.scorer;
         let (weights, coefficients) = match &scorer.function {
-            ScoreFunction::Linear { weights } => (Some(largest_weights(scorer, weights, top)), None),
+            ScoreFunction::Linear { weights, .. } => (Some(largest_weights(scorer, weights, top)), None),
+            ScoreFunction::Landmarks { .. } => (None, None),
             ScoreFunction::Kernel { support, coefficients, .. } => {
                 (None, Some(largest_coefficients(support, coefficients, top)))
             }

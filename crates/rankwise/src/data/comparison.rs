@@ -95,6 +95,15 @@ pub struct Pair {
     pub right: u32,
 }
 
+/// Numbers that describe each comparison itself, and so belong to neither side: who judged, what was asked.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// One row per pair.
+    pub features: Features,
+    /// One name per column.
+    pub names: Vec<String>,
+}
+
 /// Pairs of items, judged or not.
 #[derive(Debug, Clone)]
 pub struct PairSet {
@@ -102,6 +111,8 @@ pub struct PairSet {
     pub items: Items,
     /// The pairs.
     pub pairs: Vec<Pair>,
+    /// What is known of each comparison itself, if anything is.
+    pub context: Option<Context>,
 }
 
 impl PairSet {
@@ -115,7 +126,24 @@ impl PairSet {
                 format!("item numbers below {n_items}"),
             ));
         }
-        Ok(PairSet { items, pairs })
+        Ok(PairSet { items, pairs, context: None })
+    }
+
+    /// The same pairs with what is known of each comparison itself. Checks lengths.
+    pub fn with_context(mut self, context: Context) -> Result<Self> {
+        let (n, found) = (self.pairs.len(), context.features.n_rows());
+        if found != n {
+            return Err(Error::parameter("context", found, format!("one row for each of the {n} pairs")));
+        }
+        if context.names.len() != context.features.n_cols() {
+            return Err(Error::parameter(
+                "context names",
+                context.names.len(),
+                format!("one for each of the {} columns", context.features.n_cols()),
+            ));
+        }
+        self.context = Some(context);
+        Ok(self)
     }
 
     /// Pairs given by the features of both sides, row by row; identical rows are stored once.
@@ -148,7 +176,11 @@ impl PairSet {
             .iter()
             .map(|&k| Pair { left: renumber(self.pairs[k].left), right: renumber(self.pairs[k].right) })
             .collect();
-        PairSet { items: self.items.select(&touched), pairs }
+        let context = self
+            .context
+            .as_ref()
+            .map(|context| Context { features: context.features.select_rows(numbers), names: context.names.clone() });
+        PairSet { items: self.items.select(&touched), pairs, context }
     }
 
     /// The items that the pairs of the given numbers touch, in order of appearance; within a pair what an item says

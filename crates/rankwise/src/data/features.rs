@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+mod distances;
 mod products;
 mod terms;
 

@@ -15,7 +15,7 @@ mod scale;
 pub mod simulate;
 
 pub(crate) use alias::Alias;
-pub use comparison::{Comparisons, Outcome, Pair, PairSet};
+pub use comparison::{Comparisons, Context, Outcome, Pair, PairSet};
 pub use features::{Features, Precision};
 pub(crate) use features::{Stored, Values};
 pub use folds::{cross_fit_folds, group_folds};
@@ -27,6 +27,7 @@ pub(crate) use ranges::{ColumnRanges, has_f32_magnitude};
 pub use ranking::Ranking;
 pub(crate) use ranking::check_weights;
 pub(crate) use row_store::{Block, RowStore};
+pub(crate) use scale::ScaleSurvey;
 pub use scale::{Scale, Scaler};
 
 /// Rows that tell how features are scaled, where there are more.

@@ -2,6 +2,8 @@
 
 mod common;
 mod compare;
+mod online;
+mod online_run;
 mod pair_estimator;
 mod pair_solution;
 mod pairs;
@@ -12,6 +14,8 @@ mod trials;
 
 pub use common::{Effort, Fit};
 pub use compare::CompareSvm;
+pub use online::OnlineSvm;
+pub use online_run::OnlineRun;
 pub use pair_estimator::PairEstimator;
 pub use rank::{CompareRank, Variant};
 pub use rank_svm::RankSvm;

@@ -5,7 +5,7 @@ use super::compare::CompareSvm;
 use super::pairs::PairMachine;
 use super::rank::{CompareRank, Variant};
 use crate::data::{Comparisons, Scale};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::loss::Loss;
 use crate::model::Method;
@@ -39,6 +39,11 @@ impl PairEstimator {
             Method::Compare => Ok(CompareSvm::new().into()),
             Method::Rank => Ok(CompareRank::new(Variant::Rank).into()),
             Method::Rank2 => Ok(CompareRank::new(Variant::Rank2).into()),
+            Method::Online => Err(Error::Unsupported {
+                problem: "online learns from items with labels, not from pairs".into(),
+                remedy: "give items (DATA instead of --pairs), or choose compare, rank or rank2".into(),
+            }),
+            Method::Davidson => Err(Error::Unsupported { problem: "davidson".into(), remedy: "compare".into() }),
         }
     }
 

@@ -101,7 +101,7 @@ impl Solution<'_> {
         if instance.exact.kernel() == KernelFunction::Linear {
             let mut weights = self.problem.feature_weights(&self.state.duals);
             weights.iter_mut().for_each(|w| *w /= unit);
-            return ScoreFunction::Linear { weights };
+            return ScoreFunction::Linear { weights, bias: 0.0 };
         }
         let terms = self.problem.item_coefficients(&self.state.duals);
         let rows: Vec<usize> = terms.iter().map(|t| t.0 as usize).collect();

@@ -10,7 +10,8 @@ use crate::error::{Error, Place, Result};
 use crate::kernel::{ItemRows, Kernel, KernelFunction};
 use crate::loss::Loss;
 use crate::model::{
-    Balance, LearntFrom, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieRegion, TieShare, Training,
+    Balance, LearntFrom, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieBandKind, TieRegion, TieShare,
+    Training,
 };
 use crate::problem::threshold::best_threshold;
 use crate::problem::{Exact, Task};
@@ -113,7 +114,7 @@ impl PairMachine {
         };
         let mut training = self.record(&instance, &solution, &scorer, threshold, warnings);
         training.stop = stop;
-        Ok(Model { scorer, threshold: threshold / unit, beta, no_tie_region, training })
+        Ok(Model { scorer, threshold: threshold / unit, beta, no_tie_region, band: None, chances: None, classes: None, state: None, training })
     }
 
     /// Solves, perhaps from where others ended, and finds the threshold if it is wanted.
@@ -196,6 +197,8 @@ impl PairMachine {
             seed: self.effort.seed,
             threshold_rule: self.threshold,
             tie_region: self.tie_region,
+            tie_band: TieBandKind::Constant,
+            tie_parameter: None,
             tie_weight: self.tie_weight,
             balance: self.balance,
             scale: self.scale,
@@ -213,6 +216,7 @@ impl PairMachine {
             support: match &scorer.function {
                 ScoreFunction::Linear { .. } => None,
                 ScoreFunction::Kernel { coefficients, .. } => Some(coefficients.len()),
+                ScoreFunction::Landmarks { map, .. } => Some(map.len()),
             },
             support_pairs: solution.n_support_pairs(),
             collapsed: solution.collapsed,
@@ -221,6 +225,7 @@ impl PairMachine {
                 predicted: share(&|k| solution.margins[k].abs() <= threshold),
             },
             margin: None,
+            online: None,
             warnings,
             tuning: None,
         }
@@ -274,6 +279,7 @@ impl PairMachine {
             Method::Compare => Task::Compare { capped: self.tie_region == TieRegion::Always },
             Method::Rank => Task::Rank,
             Method::Rank2 => Task::Rank2,
+            Method::Davidson | Method::Online => Task::Rank,
         }
     }
 

@@ -8,7 +8,8 @@ use crate::error::{Error, Place, Result};
 use crate::kernel::KernelFunction;
 use crate::loss::Loss;
 use crate::model::{
-    Balance, LearntFrom, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieRegion, TieShare, Training,
+    Balance, LearntFrom, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieBandKind, TieRegion, TieShare,
+    Training,
 };
 use crate::problem::{BlockSums, RankCounts, RankSums, Shape, Weighing};
 use crate::progress::{Stop, Unwatched, Watch};
@@ -114,7 +115,7 @@ impl RankSvm {
                 path.start_from(start, &data.items)?;
             }
             let mut warnings = self.warnings(data);
-            warnings.extend(path.why_dropped());
+            warnings.extend(why_dropped(path.sums.counts()));
             let model = path.fit(self.c, self.effort.limits(started, watch), warnings)?;
             Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
         })
@@ -164,38 +165,13 @@ impl<'a> RankPath<'a> {
             _ => Weighing::AsGiven,
         };
         let sums = RankSums::new(data, keeps, divisors, shape, svm.c, weighing);
-        let counts = sums.counts();
-        if counts.n_pairs == 0 {
-            let problem = match (data.n_items(), counts.n_dropped) {
-                (0, _) => "there is no item",
-                (_, 0) => "every weight is 0",
-                (_, 1) => "all labels of the group are the same, so there is nothing to learn",
-                _ => "no group has two different labels, so there is nothing to learn",
-            };
-            return Err(Error::data(
-                Place::file("items"),
-                problem,
-                "give groups (qid) in which labels differ, with weights above 0",
-            ));
-        }
-        if !(sums.mass() > 0.0 && sums.mass().is_finite()) {
-            return Err(Error::Numeric {
-                problem: format!("the products of weights of all pairs sum to {:e}, not a number above 0", sums.mass()),
-                remedy: "multiply all weights by a number that brings them near 1, and C by what makes up for it"
-                    .into(),
-            });
-        }
+        check_pairs(data.n_items(), sums.counts(), sums.mass())?;
         Ok(RankPath { svm: svm.clone(), data, scaler, sums, last: None })
     }
 
     /// The next fit starts from this model.
     pub(crate) fn start_from(&mut self, model: &Model, items: &Items) -> Result<()> {
-        let ScoreFunction::Linear { weights } = &model.scorer.function else {
-            return Err(Error::Mismatch {
-                problem: format!("the model to start from has the {} kernel", model.scorer.function.kernel().name()),
-                remedy: "start from a linear model".into(),
-            });
-        };
+        let (weights, _) = linear_parts(model)?;
         let unscaled = |at: usize| weights[at] / model.scorer.scaler.as_ref().map_or(1.0, |s| s.divisor[at]);
         let mut start = vec![0.0; items.features.n_cols()];
         for (at, column) in model.scorer.columns(items)?.into_iter().enumerate() {
@@ -223,16 +199,6 @@ impl<'a> RankPath<'a> {
         usize::try_from(self.sums.counts().n_pairs).unwrap_or(usize::MAX)
     }
 
-    /// What to say of groups that teach nothing.
-    fn why_dropped(&self) -> Option<String> {
-        let RankCounts { n_groups, n_dropped, .. } = self.sums.counts();
-        let n_all = n_groups + n_dropped;
-        let (noun, verb) = if n_dropped == 1 { ("group", "has") } else { ("groups", "have") };
-        (n_dropped > 0).then(|| {
-            format!("{n_dropped} {noun} of {n_all} {verb} no two items with different labels: nothing is learnt there")
-        })
-    }
-
     /// Fits with this C.
     pub(crate) fn fit(&mut self, c: f64, limits: Limits<'_>, mut warnings: Vec<String>) -> Result<Model> {
         let solution = self.solve(c, limits)?;
@@ -249,7 +215,7 @@ impl<'a> RankPath<'a> {
             feature_names: items.feature_names.clone(),
             are_indicators: items.are_indicators,
             scaler: self.scaler.cloned(),
-            function: ScoreFunction::Linear { weights: solution.weights },
+            function: ScoreFunction::Linear { weights: solution.weights, bias: 0.0 },
         };
         let RankCounts { n_items, n_groups, n_dropped, .. } = self.sums.counts();
         let is_hard = c == f64::INFINITY;
@@ -263,6 +229,8 @@ impl<'a> RankPath<'a> {
             seed: self.svm.effort.seed,
             threshold_rule: ThresholdRule::default(),
             tie_region: TieRegion::default(),
+            tie_band: TieBandKind::Constant,
+            tie_parameter: None,
             tie_weight: 1.0,
             balance: self.svm.balance,
             scale: self.svm.scale,
@@ -286,10 +254,11 @@ impl<'a> RankPath<'a> {
             collapsed: false,
             tie_share: TieShare { observed: 0.0, predicted: 0.0 },
             margin: is_hard.then(|| 1.0 / (2.0 * solution.objective).sqrt()),
+            online: None,
             warnings,
             tuning: None,
         };
-        Ok(Model { scorer, threshold: 0.0, beta: None, no_tie_region: false, training })
+        Ok(Model { scorer, threshold: 0.0, beta: None, no_tie_region: false, band: None, chances: None, classes: None, state: None, training })
     }
 
     pub(super) fn solve(&mut self, c: f64, limits: Limits<'_>) -> Result<Solution> {
@@ -373,6 +342,51 @@ impl<'a> RankPath<'a> {
                 remedy: "allow more time or iterations, or choose a finite C".into(),
             }),
         }
+    }
+}
+
+/// There must be pairs, and weights that can be added.
+pub(super) fn check_pairs(n_items: usize, counts: RankCounts, mass: f64) -> Result<()> {
+    if counts.n_pairs == 0 {
+        let problem = match (n_items, counts.n_dropped) {
+            (0, _) => "there is no item",
+            (_, 0) => "every weight is 0",
+            (_, 1) => "all labels of the group are the same, so there is nothing to learn",
+            _ => "no group has two different labels, so there is nothing to learn",
+        };
+        return Err(Error::data(
+            Place::file("items"),
+            problem,
+            "give groups (qid) in which labels differ, with weights above 0",
+        ));
+    }
+    if !(mass > 0.0 && mass.is_finite()) {
+        return Err(Error::Numeric {
+            problem: format!("the products of weights of all pairs sum to {mass:e}, not a number above 0"),
+            remedy: "multiply all weights by a number that brings them near 1, and C by what makes up for it".into(),
+        });
+    }
+    Ok(())
+}
+
+/// What to say of groups that teach nothing.
+pub(super) fn why_dropped(counts: RankCounts) -> Option<String> {
+    let RankCounts { n_groups, n_dropped, .. } = counts;
+    let n_all = n_groups + n_dropped;
+    let (noun, verb) = if n_dropped == 1 { ("group", "has") } else { ("groups", "have") };
+    (n_dropped > 0).then(|| {
+        format!("{n_dropped} {noun} of {n_all} {verb} no two items with different labels: nothing is learnt there")
+    })
+}
+
+/// The weights and the bias of a linear model to start from.
+pub(super) fn linear_parts(model: &Model) -> Result<(&[f64], f64)> {
+    match &model.scorer.function {
+        ScoreFunction::Linear { weights, bias } => Ok((weights, *bias)),
+        other => Err(Error::Mismatch {
+            problem: format!("the model to start from has the {} kernel", other.kernel().name()),
+            remedy: "start from a linear model".into(),
+        }),
     }
 }
 

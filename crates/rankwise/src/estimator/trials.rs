@@ -53,7 +53,7 @@ impl Trials {
             feature_names: items.feature_names.clone(),
             are_indicators: items.are_indicators,
             scaler: Scaler::learn(scale, &items.features),
-            function: ScoreFunction::Linear { weights: Vec::new() },
+            function: ScoreFunction::Linear { weights: Vec::new(), bias: 0.0 },
         };
         let data = joined(train, held, &scorer)?;
         let n_learnt = train.n_pairs();

@@ -1,5 +1,7 @@
 //! Fitted things: how they score and compare, and what is known of their training.
 
+mod band;
+mod chances;
 mod check;
 mod number;
 mod online;
@@ -7,9 +9,11 @@ mod scorer;
 mod training;
 mod tuning;
 
-pub use online::{Batch, OnlineState, OnlineTraining, Schedule, Task};
+pub use band::TieBand;
+pub use chances::Chances;
+pub use online::{Batch, OnlineState, OnlineTraining, Schedule, Task, class_name};
 pub use scorer::{ScoreFunction, Scorer};
-pub use training::{Balance, LearntFrom, Method, ThresholdRule, TieRegion, TieShare, Training};
+pub use training::{Balance, LearntFrom, Method, ThresholdRule, TieBandKind, TieRegion, TieShare, Training};
 pub use tuning::{EQUAL_MEANS, Tuning, TuningBaseline, TuningPoint, TuningSplit};
 
 use crate::data::{Outcome, PairSet};
@@ -22,12 +26,16 @@ use crate::error::Result;
 pub struct Model {
     /// The ranking function r.
     pub scorer: Scorer,
-    /// τ ≥ 0.
+    /// τ ≥ 0; with a tie band, the mean over the training pairs.
     pub threshold: f64,
     /// β of the comparison machine: the machine's own threshold is −β in units of u = −β·r. `None` for rankers.
     pub beta: Option<f64>,
     /// The machine itself found no region of ties (β ≥ 0, or no ties in the data); scores are then u itself.
     pub no_tie_region: bool,
+    /// How the difference that does not matter depends on the pair, if it does.
+    pub band: Option<TieBand>,
+    /// How margins become probabilities, if they do.
+    pub chances: Option<Chances>,
     /// Of a classifier its two classes: scores below 0 mean the first one, others the second.
     pub classes: Option<Vec<String>>,
     /// Where random steps stopped, from which they can go on.
@@ -36,16 +44,53 @@ pub struct Model {
     pub training: Training,
 }
 
+/// What a model says of pairs.
+#[derive(Debug, Clone)]
+pub struct Verdicts {
+    /// score(right) − score(left)
+    pub margins: Vec<f64>,
+    /// The difference that does not matter, for each pair; `None`: the model's threshold, for all.
+    pub thresholds: Option<Vec<f64>>,
+    /// With a tie band, how far beyond its own threshold each pair is: not above 0 is a tie. Without one, thresholds tell.
+    pub excess: Option<Vec<f64>>,
+    /// P(left), P(tie), P(right), where the model has probabilities.
+    pub chances: Option<Vec<[f64; 3]>>,
+}
+
 impl Model {
     /// score(right) − score(left) for every pair. Features are matched by name where both sides have names.
     pub fn margins(&self, set: &PairSet) -> Result<Vec<f64>> {
         let scores = self.scorer.scores(&set.items)?;
-        Ok(set.pairs.iter().map(|p| scores[p.right as usize] - scores[p.left as usize]).collect())
+        Ok(margins_of(&scores, set))
+    }
+
+    /// Everything the model says of pairs.
+    pub fn judge(&self, set: &PairSet) -> Result<Verdicts> {
+        let features = self.scorer.read(&set.items)?;
+        let features = self.scorer.function.mapped(&features)?;
+        let margins = margins_of(&self.scorer.scores_of_mapped(&features, &set.items)?, set);
+        let widths = self.band.as_ref().map(|band| band.widths(&features, set)).transpose()?;
+        let width = |k: usize| widths.as_ref().map(|widths| widths[k]);
+        let chances = self.chances.map(|rule| margins.iter().enumerate().map(|(k, &m)| rule.of(m, width(k))).collect());
+        let (thresholds, excess) = match &widths {
+            None => (None, None),
+            Some(widths) => {
+                let of = |(&margin, &width): (&f64, &f64)| {
+                    let of_chances = self
+                        .chances
+                        .and_then(|rule| Some((rule.threshold(Some(width))?, rule.excess(margin, Some(width))?)));
+                    of_chances.unwrap_or((width.max(0.0), margin.abs() - width))
+                };
+                let (thresholds, excess): (Vec<f64>, Vec<f64>) = margins.iter().zip(widths).map(of).unzip();
+                (Some(thresholds), Some(excess))
+            }
+        };
+        Ok(Verdicts { margins, thresholds, excess, chances })
     }
 
     /// The predicted outcome of every pair.
     pub fn compare(&self, set: &PairSet) -> Result<Vec<Outcome>> {
-        Ok(self.margins(set)?.into_iter().map(|m| self.outcome_of(m)).collect())
+        Ok(self.outcomes(&self.judge(set)?))
     }
 
     /// The class that a score means; `None` if this is no classifier.
@@ -53,8 +98,18 @@ impl Model {
         self.classes.as_ref()?.get(usize::from(score >= 0.0)).map(String::as_str)
     }
 
-    /// The predicted outcome for a margin.
+    /// The predicted outcome for a margin, where the threshold is the same for all pairs.
     pub fn outcome_of(&self, margin: f64) -> Outcome {
         Outcome::of_margin(margin, self.threshold)
     }
+
+    /// The predicted outcomes that follow from what the model says.
+    pub fn outcomes(&self, verdicts: &Verdicts) -> Vec<Outcome> {
+        let threshold = |k: usize| verdicts.thresholds.as_ref().map_or(self.threshold, |all| all[k]);
+        verdicts.margins.iter().enumerate().map(|(k, &m)| Outcome::of_margin(m, threshold(k))).collect()
+    }
+}
+
+fn margins_of(scores: &[f64], set: &PairSet) -> Vec<f64> {
+    set.pairs.iter().map(|p| scores[p.right as usize] - scores[p.left as usize]).collect()
 }

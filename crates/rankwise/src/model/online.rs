@@ -46,10 +46,10 @@ impl Batch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Schedule {
-    /// 1/(λt + D²)
+    /// 1/(D² + λt)
     #[default]
     Inverse,
-    /// 1/((λ + D²)·√t)
+    /// 1/(D² + λ + D·√(λt))
     Sqrt,
 }
 
@@ -89,4 +89,10 @@ pub struct OnlineState {
     pub weights: Vec<f64>,
     /// The bias after the last step.
     pub bias: f64,
+}
+
+/// What the class of a label is called: the shortest form that reads back as the same number.
+pub fn class_name(label: f64) -> String {
+    let label = label + 0.0; // zeros of either sign are the same label
+    if label == 0.0 || (1e-5..1e16).contains(&label.abs()) { format!("{label}") } else { format!("{label:e}") }
 }

@@ -18,13 +18,16 @@ pub enum Method {
     Rank,
     /// Ranking SVM that sees a tie as two opposite pairs, then a threshold.
     Rank2,
+    /// Davidson's model: left, tie and right in proportions of the scores.
+    Davidson,
     /// Subgradient steps on random pairs or groups of items, or on random items of two classes.
     Online,
 }
 
 impl Method {
     /// All methods.
-    pub const ALL: [Method; 4] = [Method::Compare, Method::Rank, Method::Rank2, Method::Online];
+    pub const ALL: [Method; 5] =
+        [Method::Compare, Method::Rank, Method::Rank2, Method::Davidson, Method::Online];
 
     /// The name in options and files.
     pub fn name(self) -> &'static str {
@@ -32,6 +35,7 @@ impl Method {
             Method::Compare => "compare",
             Method::Rank => "rank",
             Method::Rank2 => "rank2",
+            Method::Davidson => "davidson",
             Method::Online => "online",
         }
     }
@@ -57,6 +61,17 @@ pub enum TieRegion {
     Free,
     /// β ≤ −1.
     Always,
+}
+
+/// Whether the tie region is the same for all pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TieBandKind {
+    /// One threshold.
+    #[default]
+    Constant,
+    /// A function of the pair: of the mean of both sides, their absolute difference, and the comparison's own columns.
+    Pair,
 }
 
 /// How pairs are weighted against each other.
@@ -118,6 +133,12 @@ pub struct Training {
     pub threshold_rule: ThresholdRule,
     /// Whether β was capped.
     pub tie_region: TieRegion,
+    /// Whether the tie region depends on the pair.
+    #[serde(default)]
+    pub tie_band: TieBandKind,
+    /// τ of Rao and Kupper or ν of Davidson, where it is the same for all pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tie_parameter: Option<f64>,
     /// What the ties' weights were multiplied with.
     #[serde(with = "super::number")]
     pub tie_weight: f64,

@@ -134,7 +134,7 @@ fn solved(mut a: Vec<Vec<f64>>, b: &[f64]) -> Vec<f64> {
 
 pub(crate) fn weights_of(model: &Model) -> &[f64] {
     match &model.scorer.function {
-        ScoreFunction::Linear { weights } => weights,
+        ScoreFunction::Linear { weights, .. } => weights,
         other => panic!("not linear: {other:?}"),
     }
 }
