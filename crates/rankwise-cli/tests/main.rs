@@ -10,6 +10,7 @@ mod evaluate_run;
 mod examples;
 mod help;
 mod inspect;
+mod online;
 mod predict;
 mod process;
 mod rank_items;

@@ -10,6 +10,7 @@ use rankwise::model::{Balance, Method, ThresholdRule, TieRegion};
 
 use super::choice::{self, KernelName};
 use super::data::{DataArgs, FormatArg};
+use super::online::OnlineArgs;
 
 /// `train`
 #[derive(Debug, Args)]
@@ -19,12 +20,16 @@ Example:
   rankwise train hotels.csv --label stars --group city --scale standard -o model.safetensors
   rankwise train --pairs pairs.csv -o model.safetensors
   rankwise train --pairs games.csv --items players.csv --scale standard -o model.safetensors
+  rankwise train clicks.letor.gz --method online --stream --epochs 3 --C 1e-4 -o model.safetensors
 
 Items have labels (higher is better) and groups (qid) within which they are compared. Objective of
 rank on items, over all pairs of one group with label_i > label_j, c = weight_i·weight_j:
   ½‖w‖² + C·Σ c·ℓ(1 − (score_i − score_j))
 With --C inf every pair must be in order by 1; items for which that is impossible are told to be
 so, and no model is written.
+
+online takes random steps towards the optimum of rank with the hinge, one pair at a time; with --task
+classify of ½(‖w‖² + b²) + C·Σ c·max(0, 1 − y·(w·x + b)), y = ±1 for the larger and the smaller label.
 
 Objective of compare on pairs, z = margin, non-ties oriented so that z should be positive:
   ½‖u‖² + C·[Σ_non-ties c·ℓ(1 − β − z) + Σ_ties c·(ℓ(1 + β + z) + ℓ(1 + β − z))]
@@ -35,9 +40,11 @@ pub(crate) struct TrainArgs {
     /// The longest time to train [default: no limit]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, help_heading = "Effort")]
     pub(crate) time_limit: Option<f64>,
-    /// Items: a linear model to start from, such as that of another C
+    /// Items: a linear model to start from, such as that of another C; one of online is gone on with
     #[arg(long, value_name = "MODEL", help_heading = "Effort")]
     pub(crate) init: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) online: OnlineArgs,
 }
 
 /// What is learnt, from what, by which method: all that `train` and `tune` have in common.
@@ -63,7 +70,7 @@ pub(crate) struct LearnArgs {
     pub(crate) scale: Scale,
 
     /// rank: ranking SVM, on pairs that are no ties or on items; compare: the machine that learns from ties; rank2: each
-    /// tie as two opposite pairs [default: rank for items, compare for pairs]
+    /// tie as two opposite pairs; online: random steps on items, for data of any size [default: rank for items, compare for pairs]
     #[arg(long, value_parser = choice::method(), help_heading = "Method")]
     pub(crate) method: Option<Method>,
     /// Multiplies the sum of the losses: large means closer to the data; inf (train on items) is a hard margin [default: 1]

@@ -85,12 +85,14 @@ impl Conventions {
         let n_pairs = match training.method {
             Method::Rank => training.pairs - training.ties.min(training.pairs),
             Method::Rank2 => 2 * training.pairs,
+            Method::Online if model.classes.is_some() => training.items,
             _ => training.pairs,
         };
         let (c, is_balanced) = (training.c, training.balance == Balance::Groups);
         let groups = training.groups.unwrap_or(1);
         let times_mean = c * if is_balanced { groups } else { n_pairs } as f64;
-        let is_plain_ranking = training.learnt_from == LearntFrom::Items && !is_balanced;
+        let is_plain_ranking =
+            training.learnt_from == LearntFrom::Items && !is_balanced && model.classes.is_none();
         let is_squared = training.loss == Loss::SquaredHinge;
         Some(Conventions {
             lambda_of_sum: 1.0 / c,

@@ -4,6 +4,8 @@ mod common;
 mod compare;
 mod online;
 mod online_run;
+mod online_start;
+mod online_terms;
 mod pair_estimator;
 mod pair_solution;
 mod pairs;

@@ -146,7 +146,7 @@ impl OnlineSvm {
     }
 
     /// Fits a model, starting from another linear one, while `watch` looks on, and perhaps stops it. A model of this
-    /// method for the same task is gone on with: its count of steps, its last weights and their average.
+    /// method for the same task and batch is gone on with: its count of steps, its last weights and their average.
     pub fn fit_from(&self, data: &Ranking, start: Option<&Model>, watch: &dyn Watch) -> Result<Fit> {
         self.check()?;
         check_width(&data.items.features)?;

@@ -9,19 +9,18 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 use super::online::OnlineSvm;
-use super::rank_svm::{check_pairs, linear_parts, why_dropped};
+use super::online_start::Start;
+use super::online_terms::{Terms, weighing};
+use super::rank_svm::{check_pairs, why_dropped};
 use crate::data::{Features, Items, Ranking, Scale, Scaler, ScaleSurvey, Values, mix};
 use crate::error::{Error, Place, Result};
 use crate::kernel::KernelFunction;
 use crate::loss::Loss;
 use crate::model::{
-    Balance, Batch, LearntFrom, Method, Model, OnlineState, OnlineTraining, Schedule, ScoreFunction, Scorer, Task,
+    Batch, LearntFrom, Method, Model, OnlineState, OnlineTraining, Schedule, ScoreFunction, Scorer, Task,
     ThresholdRule, TieBandKind, TieRegion, TieShare, Training, class_name,
 };
-use crate::problem::{
-    BlockSums, ExampleSums, ExampleTerms, GroupTerms, PairTerms, RandomTerms, RankCounts, RankSums, Shape, SumPoint,
-    Weighing,
-};
+use crate::problem::{BlockSums, ExampleSums, ExampleTerms, RankCounts, RankSums, Shape, SumPoint};
 use crate::progress::{Stop, Watch};
 use crate::solver::subgradient::Descent;
 
@@ -61,77 +60,12 @@ pub struct OnlineRun {
     exact: Vec<SumPoint>,
 }
 
-/// A model to start from.
-#[derive(Debug)]
-struct Start {
-    scorer: Scorer,
-    /// (average, last), each the bias of a classifier and the weights.
-    weights: [Vec<f64>; 2],
-    bias: [f64; 2],
-    steps: u64,
-    spread: Option<f64>,
-    classes: Option<Vec<String>>,
-}
-
-/// What steps are drawn from.
-enum Terms<'a> {
-    Pairs(PairTerms<'a>),
-    Groups(GroupTerms<'a>),
-    Examples(ExampleTerms<'a>),
-}
-
-impl<'a> Terms<'a> {
-    fn new(svm: &OnlineSvm, data: &'a Ranking, positive: f64) -> Self {
-        match (svm.task, svm.batch) {
-            (Task::Classify, _) => Terms::Examples(ExampleTerms::new(data, positive)),
-            (Task::Rank, Batch::Pair) => Terms::Pairs(PairTerms::new(data, weighing(svm))),
-            (Task::Rank, Batch::Group) => Terms::Groups(GroupTerms::new(data, weighing(svm))),
-        }
-    }
-
-    fn counts(&self) -> RankCounts {
-        match self {
-            Terms::Pairs(terms) => terms.draws().counts(),
-            Terms::Groups(terms) => terms.counts(),
-            Terms::Examples(terms) => RankCounts { n_items: terms.n_items(), ..RankCounts::default() },
-        }
-    }
-
-    fn mass(&self) -> f64 {
-        match self {
-            Terms::Pairs(terms) => terms.draws().mass(),
-            Terms::Groups(terms) => terms.mass(),
-            Terms::Examples(terms) => terms.mass(),
-        }
-    }
-
-    fn mean_square(&mut self) -> f64 {
-        match self {
-            Terms::Pairs(terms) => terms.mean_square(),
-            Terms::Groups(terms) => terms.mean_square(),
-            Terms::Examples(terms) => terms.mean_square(),
-        }
-    }
-
-    fn set_seed(&mut self, seed: u64) {
-        match self {
-            Terms::Pairs(terms) => terms.set_seed(seed),
-            Terms::Groups(terms) => terms.set_seed(seed),
-            Terms::Examples(terms) => terms.set_seed(seed),
-        }
-    }
-}
-
-fn weighing(svm: &OnlineSvm) -> Weighing {
-    if svm.balance == Balance::Groups { Weighing::Balanced } else { Weighing::AsGiven }
-}
-
 impl OnlineRun {
     pub(super) fn new(svm: &OnlineSvm, start: Option<&Model>, started: Instant) -> Result<Self> {
         Ok(OnlineRun {
             svm: svm.clone(),
             started,
-            start: start.map(|model| Start::new(model, svm.task)).transpose()?,
+            start: start.map(|model| Start::new(model, svm.task, svm.batch)).transpose()?,
             is_stream: true,
             counts: RankCounts::default(),
             n_seen: 0,
@@ -330,11 +264,7 @@ impl OnlineRun {
         let mut limits = self.svm.effort.limits(self.started, watch);
         limits.max_iter = u64::MAX;
         let before = descent.steps();
-        self.stop = match terms {
-            Terms::Pairs(terms) => descent.run(terms, n_steps, lambda, eta, limits),
-            Terms::Groups(terms) => descent.run(terms, n_steps, lambda, eta, limits),
-            Terms::Examples(terms) => descent.run(terms, n_steps, lambda, eta, limits),
-        };
+        self.stop = terms.run(&mut descent, n_steps, lambda, eta, limits);
         self.steps_made += descent.steps() - before;
         self.descent = Some(descent);
         Ok(())
@@ -462,6 +392,14 @@ impl OnlineRun {
         if let Some(why) = self.stop.and_then(Stop::reason) {
             warnings.push(format!("stopped early, after {} steps: {why}", self.steps_made));
         }
+        let needed = self.spread * self.svm.c * self.mass;
+        if self.stop.is_none() && needed > descent.steps() as f64 {
+            warnings.push(format!(
+                "few steps for this C: steps begin to converge after about {needed:.1e} of them, {} were made; make more \
+                 (--steps), or choose a smaller C",
+                descent.steps()
+            ));
+        }
         let is_classifier = self.svm.task == Task::Classify;
         let split = |all: Vec<f64>| match (is_classifier, all.split_first()) {
             (true, Some((&bias, weights))) => (weights.to_vec(), bias),
@@ -540,46 +478,6 @@ impl OnlineRun {
             warnings,
             tuning: None,
         }
-    }
-}
-
-impl Start {
-    fn new(model: &Model, task: Task) -> Result<Self> {
-        let (weights, bias) = linear_parts(model)?;
-        let same_task = model.training.online.as_ref().is_some_and(|online| online.task == task);
-        let state = model.state.as_ref().filter(|_| same_task);
-        let last = state.map_or((weights, bias), |state| (state.weights.as_slice(), state.bias));
-        Ok(Start {
-            scorer: model.scorer.clone(),
-            weights: [weights.to_vec(), last.0.to_vec()],
-            bias: [bias, last.1],
-            steps: state.map_or(0, |state| state.steps),
-            spread: state.map(|state| state.spread),
-            classes: model.classes.clone().filter(|_| task == Task::Classify),
-        })
-    }
-
-    /// Bias and weights as scaled features of these items want them. Features are matched by name where both sides have
-    /// names; without names those that the items lack keep their weights.
-    fn carry(&self, weights: &[f64], bias: f64, items: &Items, scaler: Option<&Scaler>) -> Result<Vec<f64>> {
-        let is_numbered = self.scorer.feature_names.is_none() && items.feature_names.is_none();
-        let columns: Vec<Option<usize>> = match is_numbered && self.scorer.are_indicators == items.are_indicators {
-            true => (0..weights.len()).map(Some).collect(),
-            false => self.scorer.columns(items)?,
-        };
-        let widest = columns.iter().flatten().map(|column| column + 1).max().unwrap_or(0);
-        let mut carried = vec![0.0; 1 + widest.max(items.features.n_cols())];
-        carried[0] = bias;
-        for (at, column) in columns.into_iter().enumerate() {
-            let Some(column) = column else { continue };
-            // w·(x − shift)/divisor + b, once in the units of the model, once in those of the data.
-            let (shift, divisor) = self.scorer.scaler.as_ref().map_or((0.0, 1.0), |s| (s.shift[at], s.divisor[at]));
-            let here = scaler.filter(|scaler| column < scaler.divisor.len());
-            let (new_shift, new_divisor) = here.map_or((0.0, 1.0), |s| (s.shift[column], s.divisor[column]));
-            carried[1 + column] = weights[at] / divisor * new_divisor;
-            carried[0] += weights[at] / divisor * (new_shift - shift);
-        }
-        Ok(carried)
     }
 }
 

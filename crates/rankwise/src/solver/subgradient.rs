@@ -135,3 +135,89 @@ impl Descent {
         self.mean().unwrap_or_else(|| self.last())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Descent, Limits};
+    use crate::problem::RandomTerms;
+    use crate::progress::Unwatched;
+
+    /// Sparse hinge terms in a fixed order.
+    struct Fixed {
+        terms: Vec<Vec<(usize, f64)>>,
+        next: usize,
+    }
+
+    impl Fixed {
+        fn term(&self, at: usize) -> &[(usize, f64)] {
+            &self.terms[(at * at + 3 * at) % self.terms.len()]
+        }
+    }
+
+    impl RandomTerms for Fixed {
+        fn draw(&mut self, direction: &[f64], scale: f64) -> bool {
+            self.next += 1;
+            scale * self.term(self.next).iter().map(|&(k, x)| direction[k] * x).sum::<f64>() < 1.0
+        }
+
+        fn descend(&mut self, direction: &mut [f64], factor: f64, other: Option<(&mut [f64], f64)>) {
+            self.term(self.next).iter().for_each(|&(k, x)| direction[k] += factor * x);
+            if let Some((other, factor)) = other {
+                self.term(self.next).iter().for_each(|&(k, x)| other[k] += factor * x);
+            }
+        }
+
+        fn mean_square(&mut self) -> f64 {
+            1.0
+        }
+    }
+
+    fn limits() -> Limits<'static> {
+        Limits { tol: 1e-3, max_iter: u64::MAX, deadline: None, watch: &Unwatched }
+    }
+
+    /// Against steps that shrink and average every weight every time; with a step that forgets all (η = 1/λ), and with
+    /// shrinking by so much that scales have to be folded.
+    #[test]
+    fn lazy_steps_equal_plain_ones() {
+        let terms: Vec<Vec<(usize, f64)>> =
+            (0..17).map(|k| vec![(k % 5, 1.0 + k as f64 / 7.0), (5 + k % 3, -0.5), (8, 0.1 * k as f64)]).collect();
+        let etas: [(f64, fn(f64) -> f64); 4] = [
+            (0.01, |t| 1.0 / (0.01 * t)),
+            (0.01, |t| 1.0 / (0.01 * t + 4.0)),
+            (0.3, |t| 1.0 / (0.3 + 2.0 + t.sqrt())),
+            (0.999, |_| 1.0),
+        ];
+        for (lambda, eta) in etas {
+            let n_steps = 3000;
+            let (mut w, mut mean) = (vec![0.0; 9], vec![0.0; 9]);
+            let plain = Fixed { terms: terms.clone(), next: 0 };
+            for t in 1..=n_steps {
+                let (term, step) = (plain.term(t), eta(t as f64));
+                let lacks = term.iter().map(|&(k, x)| w[k] * x).sum::<f64>() < 1.0;
+                w.iter_mut().for_each(|w| *w *= 1.0 - step * lambda);
+                if lacks {
+                    term.iter().for_each(|&(k, x)| w[k] += step * x);
+                }
+                let rho = 4.0 / (t as f64 + 3.0);
+                mean.iter_mut().zip(&w).for_each(|(mean, w)| *mean += rho * (w - *mean));
+            }
+            let mut descent = Descent::new(vec![0.0; 9], true);
+            let mut lazy = Fixed { terms: terms.clone(), next: 0 };
+            assert_eq!(descent.run(&mut lazy, n_steps as u64, lambda, eta, limits()), None);
+            let size = w.iter().fold(1.0, |most: f64, w| most.max(w.abs()));
+            for (lazy, plain) in descent.last().iter().zip(&w).chain(descent.answer().iter().zip(&mean)) {
+                assert!((lazy - plain).abs() < 1e-9 * size, "λ {lambda}: {lazy} {plain}");
+            }
+            // In two goes, the second of them from what was saved.
+            let mut first = Descent::new(vec![0.0; 9], true);
+            let mut lazy = Fixed { terms: terms.clone(), next: 0 };
+            first.run(&mut lazy, 1000, lambda, eta, limits());
+            let mut second = Descent::resume(first.last(), Some(first.answer()), first.steps());
+            second.run(&mut lazy, n_steps as u64 - 1000, lambda, eta, limits());
+            for (lazy, plain) in second.answer().iter().zip(&mean) {
+                assert!((lazy - plain).abs() < 1e-9 * size, "{lazy} {plain}");
+            }
+        }
+    }
+}

@@ -109,12 +109,22 @@ impl LineStream {
                 "give groups (qid), or leave out --stream, so that the items are read as a whole",
             ));
         };
-        let repeated = (0..groups.len()).find(|&group| !self.seen.add(groups.name(group)));
-        let Some(group) = repeated else { return Ok(()) };
-        let name = groups.name(group);
-        let lines = self.text[..cut].split(|&byte| byte == b'\n').zip(self.n_lines + 1..);
-        let line = lines.into_iter().find(|(line, _)| group_of(line) == Some(Some(name.as_bytes())));
-        Err(SeenGroups::repeated(Place::line(&self.source, line.map_or(self.n_lines + 1, |(_, at)| at)), name))
+        // Groups are numbered as they appear: the next number, or the last one again.
+        let (mut n_groups, mut last) = (0, None);
+        for (item, &group) in groups.numbers().iter().enumerate() {
+            if last == Some(group) {
+                continue;
+            }
+            let name = groups.name(group as usize);
+            if group < n_groups || !self.seen.add(name) {
+                let lines = self.text[..cut].split(|&byte| byte == b'\n').zip(self.n_lines + 1..);
+                let line = lines.filter(|(line, _)| group_of(line).is_some()).nth(item);
+                let line = line.map_or(self.n_lines + 1, |(_, number)| number);
+                return Err(SeenGroups::repeated(Place::line(&self.source, line), name));
+            }
+            (n_groups, last) = (group + 1, Some(group));
+        }
+        Ok(())
     }
 }
 
