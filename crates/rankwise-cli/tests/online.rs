@@ -44,7 +44,9 @@ fn steps_lead_to_a_model_like_that_of_rank() {
     let room = room();
     let exact = room.run("train items.svm --loss hinge --C 0.05 -o exact --json").ends(0).json();
     let best = exact["objective"].as_f64().unwrap();
-    for options in ["", "--batch group", "--schedule sqrt", "--stream --epochs 500", "--batch group --stream --epochs 500"] {
+    for options in
+        ["", "--batch group", "--schedule sqrt", "--stream --epochs 500", "--batch group --stream --epochs 500"]
+    {
         let words = format!("train items.svm --method online --C 0.05 {options} -o m --json");
         let json = room.run(&words).ends(0).json();
         assert_eq!((json["method"].as_str(), json["loss"].as_str()), (Some("online"), Some("hinge")));

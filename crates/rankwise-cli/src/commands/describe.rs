@@ -3,7 +3,8 @@
 use rankwise::data::Scale;
 use rankwise::kernel::KernelFunction;
 use rankwise::model::{
-    Balance, LearntFrom, Method, Model, OnlineTraining, ScoreFunction, Task, ThresholdRule, TieRegion, TieShare, Training,
+    Balance, LearntFrom, Method, Model, OnlineTraining, ScoreFunction, Task, ThresholdRule, TieRegion, TieShare,
+    Training,
 };
 use rankwise::{Loss, Stop};
 use serde::{Serialize, Serializer};
@@ -169,7 +170,10 @@ pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
     facts.add("stop", stop_text(training));
     if let Some(classes) = &model.classes {
         let bias = bias_of(model).unwrap_or(0.0);
-        facts.add("classes", format!("{}, scores below 0 mean the first; bias {}", classes.join(" and "), rounded(bias)));
+        facts.add(
+            "classes",
+            format!("{}, scores below 0 mean the first; bias {}", classes.join(" and "), rounded(bias)),
+        );
     }
     if let Some(margin) = training.margin {
         facts.add("margin", format!("{}: the least lead of a better item, for weights of norm 1", rounded(margin)));

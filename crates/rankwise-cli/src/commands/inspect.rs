@@ -91,8 +91,7 @@ impl Conventions {
         let (c, is_balanced) = (training.c, training.balance == Balance::Groups);
         let groups = training.groups.unwrap_or(1);
         let times_mean = c * if is_balanced { groups } else { n_pairs } as f64;
-        let is_plain_ranking =
-            training.learnt_from == LearntFrom::Items && !is_balanced && model.classes.is_none();
+        let is_plain_ranking = training.learnt_from == LearntFrom::Items && !is_balanced && model.classes.is_none();
         let is_squared = training.loss == Loss::SquaredHinge;
         Some(Conventions {
             lambda_of_sum: 1.0 / c,

@@ -22,7 +22,8 @@ use crate::text::{Facts, count, percent};
 /// Trains; the model is written before anything is said about it.
 pub(super) fn run(plan: &OnlinePlan, target: &Path, output: &Output) -> Run<()> {
     let init = plan.init.as_deref().map(io::read_model).transpose()?;
-    let trained = if plan.is_stream { in_parts(plan, init.as_ref(), output)? } else { whole(plan, init.as_ref(), output)? };
+    let trained =
+        if plan.is_stream { in_parts(plan, init.as_ref(), output)? } else { whole(plan, init.as_ref(), output)? };
     let Trained { fit, success, unused, seconds } = trained;
     save_model(target, &fit.model)?;
     let unused = unused.iter().map(|name| format!("the column {name} is not used by online"));

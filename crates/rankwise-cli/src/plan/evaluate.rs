@@ -140,7 +140,8 @@ fn on_run(args: &EvaluateArgs, common: &Common) -> Run<EvaluatePlan> {
     let ranked = ranked(args, common)?;
     if ranked.zero_one {
         return Err(Failure::Usage(
-            "--metric zero_one is for pairs and for classifiers, and this is a run; ask for a metric of rankings".into(),
+            "--metric zero_one is for pairs and for classifiers, and this is a run; ask for a metric of rankings"
+                .into(),
         ));
     }
     Ok(EvaluatePlan::Run { qrels, run, queries: args.queries.unwrap_or_default(), ranked })

@@ -15,8 +15,7 @@ impl Alias {
         let n = weights.len();
         let mean = weights.iter().sum::<f64>() / n as f64;
         let mut slots: Vec<(f64, u32)> = weights.iter().enumerate().map(|(at, w)| (w / mean, at as u32)).collect();
-        let (mut small, mut large): (Vec<u32>, Vec<u32>) =
-            (0..n as u32).partition(|&at| slots[at as usize].0 < 1.0);
+        let (mut small, mut large): (Vec<u32>, Vec<u32>) = (0..n as u32).partition(|&at| slots[at as usize].0 < 1.0);
         while let (Some(&poor), Some(&rich)) = (small.last(), large.last()) {
             small.pop();
             slots[poor as usize].1 = rich;

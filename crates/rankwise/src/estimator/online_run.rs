@@ -12,7 +12,7 @@ use super::online::OnlineSvm;
 use super::online_start::Start;
 use super::online_terms::{Terms, weighing};
 use super::rank_svm::{check_pairs, why_dropped};
-use crate::data::{Features, Items, Ranking, Scale, Scaler, ScaleSurvey, Values, mix};
+use crate::data::{Features, Items, Ranking, Scale, ScaleSurvey, Scaler, Values, mix};
 use crate::error::{Error, Place, Result};
 use crate::kernel::KernelFunction;
 use crate::loss::Loss;
@@ -202,7 +202,8 @@ impl OnlineRun {
         if !self.is_surveyed {
             if self.svm.scale != Scale::None {
                 return Err(Error::Unsupported {
-                    problem: "--scale learns from all of the data before the first step, and these are read once".into(),
+                    problem: "--scale learns from all of the data before the first step, and these are read once"
+                        .into(),
                     remedy: "give a file, or scale the features beforehand".into(),
                 });
             }

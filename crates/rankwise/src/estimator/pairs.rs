@@ -114,7 +114,17 @@ impl PairMachine {
         };
         let mut training = self.record(&instance, &solution, &scorer, threshold, warnings);
         training.stop = stop;
-        Ok(Model { scorer, threshold: threshold / unit, beta, no_tie_region, band: None, chances: None, classes: None, state: None, training })
+        Ok(Model {
+            scorer,
+            threshold: threshold / unit,
+            beta,
+            no_tie_region,
+            band: None,
+            chances: None,
+            classes: None,
+            state: None,
+            training,
+        })
     }
 
     /// Solves, perhaps from where others ended, and finds the threshold if it is wanted.

@@ -258,7 +258,17 @@ impl<'a> RankPath<'a> {
             warnings,
             tuning: None,
         };
-        Ok(Model { scorer, threshold: 0.0, beta: None, no_tie_region: false, band: None, chances: None, classes: None, state: None, training })
+        Ok(Model {
+            scorer,
+            threshold: 0.0,
+            beta: None,
+            no_tie_region: false,
+            band: None,
+            chances: None,
+            classes: None,
+            state: None,
+            training,
+        })
     }
 
     pub(super) fn solve(&mut self, c: f64, limits: Limits<'_>) -> Result<Solution> {

@@ -298,9 +298,7 @@ fn feature_columns(header: &Header, columns: &Columns) -> Vec<usize> {
     let given = [&columns.id, &columns.label, &columns.weight, &columns.group];
     let is_feature = |&column: &usize| {
         let name = header.names[column].as_str();
-        !header.is_dropped(column)
-            && !RESERVED.contains(&name)
-            && !given.iter().any(|g| g.as_deref() == Some(name))
+        !header.is_dropped(column) && !RESERVED.contains(&name) && !given.iter().any(|g| g.as_deref() == Some(name))
     };
     (0..header.names.len()).filter(is_feature).collect()
 }

@@ -26,8 +26,7 @@ pub enum Method {
 
 impl Method {
     /// All methods.
-    pub const ALL: [Method; 5] =
-        [Method::Compare, Method::Rank, Method::Rank2, Method::Davidson, Method::Online];
+    pub const ALL: [Method; 5] = [Method::Compare, Method::Rank, Method::Rank2, Method::Davidson, Method::Online];
 
     /// The name in options and files.
     pub fn name(self) -> &'static str {

@@ -33,7 +33,8 @@ pub(super) fn run(files: &Files<'_>, plan: &RankedPlan, output: &Output) -> Run<
     }
     let model = io::read_model(files.model)?;
     let rival = plan.rival.as_deref().map(|path| Ok::<_, Failure>((path, io::read_model(path)?))).transpose()?;
-    let is_classified = model.classes.is_some() && plan.metrics.is_empty() && plan.rival.is_none() && !plan.with_intervals;
+    let is_classified =
+        model.classes.is_some() && plan.metrics.is_empty() && plan.rival.is_none() && !plan.with_intervals;
     if plan.zero_one && model.classes.is_none() {
         return Err(Failure::Usage(format!(
             "--metric zero_one is for pairs and for classifiers, and {} ranks items; metrics of rankings are {} (K a number)",

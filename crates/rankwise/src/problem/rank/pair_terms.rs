@@ -63,14 +63,7 @@ impl PairDraws {
         draws
     }
 
-    fn add_group(
-        &mut self,
-        data: &Ranking,
-        group: usize,
-        items: &[u32],
-        weighing: Weighing,
-        masses: &mut Vec<f64>,
-    ) {
+    fn add_group(&mut self, data: &Ranking, group: usize, items: &[u32], weighing: Weighing, masses: &mut Vec<f64>) {
         let start = self.rows.len();
         self.rows.extend(items.iter().copied().filter(|&i| data.weight(i as usize) > 0.0));
         let label = |row: u32| data.labels[row as usize];
@@ -260,9 +253,12 @@ pub(super) mod tests {
     /// Every pair is as likely as it is heavy, and there are no others.
     #[test]
     fn pairs_are_drawn_by_weight() {
-        for (is_weighted, weighing) in
-            [(false, Weighing::AsGiven), (true, Weighing::AsGiven), (false, Weighing::Balanced), (true, Weighing::Balanced)]
-        {
+        for (is_weighted, weighing) in [
+            (false, Weighing::AsGiven),
+            (true, Weighing::AsGiven),
+            (false, Weighing::Balanced),
+            (true, Weighing::Balanced),
+        ] {
             let data = hard_ranking(is_weighted);
             let numbers = data.groups.numbers();
             let weight = |i: usize, j: usize| {
