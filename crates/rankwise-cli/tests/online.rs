@@ -1,6 +1,5 @@
 //! `train --method online`: steps instead of an optimum, streams, classifiers.
 
-use std::io::Write as _;
 use std::process::Stdio;
 
 use crate::room::{Ran, Room};

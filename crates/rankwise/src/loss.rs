@@ -16,10 +16,12 @@ pub enum Loss {
     SquaredHinge,
     /// log(1 + e^(t−1))
     Logistic,
+    /// t², of the difference t between label and score: ridge regression has no other.
+    Squared,
 }
 
 impl Loss {
-    /// All losses.
+    /// All losses of pairs.
     pub const ALL: [Loss; 3] = [Loss::Hinge, Loss::SquaredHinge, Loss::Logistic];
 
     /// Those that machines on judged pairs know.
@@ -31,6 +33,7 @@ impl Loss {
             Loss::Hinge => "hinge",
             Loss::SquaredHinge => "squared-hinge",
             Loss::Logistic => "logistic",
+            Loss::Squared => "squared",
         }
     }
 
@@ -41,6 +44,7 @@ impl Loss {
             Loss::Hinge => t.max(0.0),
             Loss::SquaredHinge => t.max(0.0) * t.max(0.0),
             Loss::Logistic => (t - 1.0).max(0.0) + (-(t - 1.0).abs()).exp().ln_1p(),
+            Loss::Squared => t * t,
         }
     }
 
@@ -51,6 +55,7 @@ impl Loss {
             Loss::Hinge => f64::from(t >= 0.0),
             Loss::SquaredHinge => 2.0 * t.max(0.0),
             Loss::Logistic => 1.0 / (1.0 + (1.0 - t).exp()),
+            Loss::Squared => 2.0 * t,
         }
     }
 
@@ -58,7 +63,7 @@ impl Loss {
     pub fn dual_upper(self, c: f64) -> f64 {
         match self {
             Loss::Hinge | Loss::Logistic => c,
-            Loss::SquaredHinge => f64::INFINITY,
+            Loss::SquaredHinge | Loss::Squared => f64::INFINITY,
         }
     }
 
@@ -66,7 +71,7 @@ impl Loss {
     pub fn dual_shift(self, c: f64) -> f64 {
         match self {
             Loss::Hinge | Loss::Logistic => 0.0,
-            Loss::SquaredHinge => 0.5 / c,
+            Loss::SquaredHinge | Loss::Squared => 0.5 / c,
         }
     }
 }

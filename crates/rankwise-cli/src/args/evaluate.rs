@@ -37,6 +37,8 @@ zero_one       share of pairs whose predicted outcome is wrong (less is better)
 auc            area under the curve drawn by moving the threshold
 auc_baseline   the same for a constant prediction
 pair_accuracy  share of the non-ties whose margin has the right sign
+log_loss       mean of −log P(judged outcome), for models with probabilities (less is better)
+brier          squared distance of the probabilities from what was judged (less is better)
 confusion      judged outcomes by predicted outcomes"
 )]
 pub(crate) struct EvaluateArgs {

@@ -6,7 +6,7 @@ use clap::Args;
 use rankwise::Loss;
 use rankwise::data::{Precision, Scale};
 use rankwise::kernel::Gamma;
-use rankwise::model::{Balance, Method, ThresholdRule, TieRegion};
+use rankwise::model::{Balance, Method, ThresholdRule, TieBandKind, TieRegion};
 
 use super::choice::{self, KernelName};
 use super::data::{DataArgs, FormatArg};
@@ -20,6 +20,7 @@ Example:
   rankwise train hotels.csv --label stars --group city --scale standard -o model.safetensors
   rankwise train --pairs pairs.csv -o model.safetensors
   rankwise train --pairs games.csv --items players.csv --scale standard -o model.safetensors
+  rankwise train --pairs games.csv --loss logistic --tie-band pair -o model.safetensors
   rankwise train clicks.letor.gz --method online --stream --epochs 3 --C 1e-4 -o model.safetensors
 
 Items have labels (higher is better) and groups (qid) within which they are compared. Objective of
@@ -33,7 +34,12 @@ classify of ½(‖w‖² + b²) + C·Σ c·max(0, 1 − y·(w·x + b)), y = ±1 
 
 Objective of compare on pairs, z = margin, non-ties oriented so that z should be positive:
   ½‖u‖² + C·[Σ_non-ties c·ℓ(1 − β − z) + Σ_ties c·(ℓ(1 + β + z) + ℓ(1 + β − z))]
-C multiplies the sum of the losses, not their mean.")]
+C multiplies the sum of the losses, not their mean. With --tie-band pair, β is a function of the
+pair: of the mean of both sides, of their absolute difference, and of the columns pair.NAME.
+
+Probabilities of left, tie and right come from compare --loss logistic (Rao and Kupper) and from
+davidson, both of which minimise ½‖u‖² − C·Σ c·log P, and with --calibrate from margins of pairs
+that were held out.")]
 pub(crate) struct TrainArgs {
     #[command(flatten)]
     pub(crate) learn: LearnArgs,
@@ -70,13 +76,14 @@ pub(crate) struct LearnArgs {
     pub(crate) scale: Scale,
 
     /// rank: ranking SVM, on pairs that are no ties or on items; compare: the machine that learns from ties; rank2: each
-    /// tie as two opposite pairs; online: random steps on items, for data of any size [default: rank for items, compare for pairs]
+    /// tie as two opposite pairs; davidson: a model of probabilities; online: random steps on items, for data of any size
+    /// [default: rank for items, compare for pairs]
     #[arg(long, value_parser = choice::method(), help_heading = "Method")]
     pub(crate) method: Option<Method>,
     /// Multiplies the sum of the losses: large means closer to the data; inf (train on items) is a hard margin [default: 1]
     #[arg(long = "C", alias = "c", value_name = "C", allow_negative_numbers = true, help_heading = "Method")]
     pub(crate) c: Option<f64>,
-    /// The loss of a pair; logistic is for items [default: squared-hinge]
+    /// The loss of a pair; logistic gives compare probabilities [default: squared-hinge]
     #[arg(long, value_parser = choice::loss(), help_heading = "Method")]
     pub(crate) loss: Option<Loss>,
     #[command(flatten)]
@@ -116,6 +123,12 @@ pub(crate) struct TieArgs {
     /// compare: always forbids the answer that there are no ties [default: free]
     #[arg(long, value_name = "REGION", value_parser = choice::tie_region())]
     pub(crate) tie_region: Option<TieRegion>,
+    /// compare and davidson: pair lets the difference that does not matter depend on the pair [default: constant]
+    #[arg(long, value_name = "BAND", value_parser = choice::tie_band())]
+    pub(crate) tie_band: Option<TieBandKind>,
+    /// compare, rank and rank2: probabilities, fitted to margins of pairs that were held out
+    #[arg(long)]
+    pub(crate) calibrate: bool,
     /// Items: groups makes all groups weigh the same; compare: outcomes makes the non-ties weigh twice the ties
     /// [default: none]
     #[arg(long, value_name = "BALANCE", value_parser = choice::balance())]

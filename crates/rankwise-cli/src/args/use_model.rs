@@ -17,9 +17,10 @@ Example:
   rankwise predict model.safetensors test.letor --format trec --top 10 -o run.trec
 
 Pairs give left,right,margin,outcome; margin = score(right) − score(left), and a pair whose
-|margin| is at most the model's threshold is a tie. Items give a score a line. Ranks are those
-within a group: 1 is the best, and in csv equal scores share the smallest rank. A classifier gives a
-class a line, in csv beside its score.")]
+|margin| is at most the model's threshold is a tie. Models with a tie band (train --tie-band pair)
+add the threshold of each pair, models with probabilities p_left,p_tie,p_right. Items give a score
+a line. Ranks are those within a group: 1 is the best, and in csv equal scores share the smallest
+rank. A classifier gives a class a line, in csv beside its score.")]
 pub(crate) struct PredictArgs {
     /// A model file
     #[arg(value_name = "MODEL")]

@@ -3,8 +3,8 @@
 use rankwise::data::Scale;
 use rankwise::kernel::KernelFunction;
 use rankwise::model::{
-    Balance, LearntFrom, Method, Model, OnlineTraining, ScoreFunction, Task, ThresholdRule, TieRegion, TieShare,
-    Training,
+    Balance, Chances, LearntFrom, Method, Model, OnlineTraining, ScoreFunction, Task, ThresholdRule, TieBandKind,
+    TieRegion, TieShare, Training,
 };
 use rankwise::{Loss, Stop};
 use serde::{Serialize, Serializer};
@@ -73,6 +73,12 @@ struct Comparer {
     no_tie_region: bool,
     collapsed: bool,
     tie_parameter: Option<f64>,
+    tie_band: TieBandKind,
+    /// How margins become probabilities: `rule` and its numbers; null without probabilities.
+    probabilities: Option<Chances>,
+    /// Items that make the kernel linear, where the model is made of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    landmarks: Option<usize>,
     tie_share: TieShare,
 }
 
@@ -137,7 +143,10 @@ impl Comparer {
             beta: model.beta,
             no_tie_region: model.no_tie_region,
             collapsed: training.collapsed,
-            tie_parameter: None,
+            tie_parameter: training.tie_parameter,
+            tie_band: training.tie_band,
+            probabilities: model.chances,
+            landmarks: landmarks(model),
             tie_share: training.tie_share,
         }
     }
@@ -160,7 +169,7 @@ pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
     }
     facts.add("kernel", kernel_text(&training.kernel));
     facts.add("C", c_text(training.c));
-    let options = options_text(training);
+    let options = options_text(model);
     if !options.is_empty() {
         facts.add("options", options);
     }
@@ -188,6 +197,9 @@ fn add_comparer_facts(facts: &mut Facts, model: &Model) {
     facts.add(
         "support",
         match training.support {
+            Some(_) if landmarks(model).is_some() => {
+                format!("{} that describe the others", count(landmarks(model).unwrap_or_default(), "landmark"))
+            }
             Some(items) => format!("{}, {}", count(training.support_pairs, "pair"), count(items, "item")),
             None => count(training.support_pairs, "pair"),
         },
@@ -198,6 +210,9 @@ fn add_comparer_facts(facts: &mut Facts, model: &Model) {
     }
     if training.collapsed {
         facts.add("collapsed", "the constant answer is the optimum; try another loss");
+    }
+    if let Some(chances) = model.chances {
+        facts.add("probabilities", chances_text(chances, model.band.is_some()));
     }
     let TieShare { observed, predicted } = training.tie_share;
     facts.add("ties", format!("{} observed, {} predicted", percent(observed), percent(predicted)));
@@ -220,8 +235,15 @@ fn kernel_text(kernel: &KernelFunction) -> String {
 }
 
 /// The options that are not at their defaults.
-fn options_text(training: &Training) -> String {
+fn options_text(model: &Model) -> String {
+    let training = &model.training;
     let mut options = Vec::new();
+    if training.tie_band == TieBandKind::Pair {
+        options.push("--tie-band pair".to_string());
+    }
+    if matches!(model.chances, Some(Chances::Calibrated { .. })) {
+        options.push("--calibrate".to_string());
+    }
     if training.tie_region == TieRegion::Always {
         options.push("--tie-region always".to_string());
     }
@@ -303,10 +325,37 @@ fn stop_text(training: &Training) -> String {
 }
 
 fn threshold_text(model: &Model) -> String {
+    let decides = matches!(model.chances, Some(Chances::RaoKupper { .. } | Chances::Davidson { .. }));
     let rule = match (model.training.method, model.training.threshold_rule) {
+        _ if decides => "where a tie is as likely as the better side",
+        _ if model.band.is_some() => "the tie band's own",
         (Method::Compare, ThresholdRule::Model) => "the machine's own",
         _ => "the one with the least error",
     };
     let region = if model.no_tie_region { "; the machine itself found no region of ties" } else { "" };
-    format!("{} ({rule}{region})", rounded(model.threshold))
+    let mean = if model.band.is_some() { " in the mean over the training pairs, one for every pair" } else { "" };
+    format!("{}{mean} ({rule}{region})", rounded(model.threshold))
+}
+
+/// How margins m become probabilities.
+fn chances_text(chances: Chances, has_band: bool) -> String {
+    match chances {
+        Chances::RaoKupper { .. } if has_band => "Rao–Kupper, τ from the tie band".into(),
+        Chances::RaoKupper { tau } => format!("Rao–Kupper, τ {}", rounded(tau)),
+        Chances::Davidson { .. } if has_band => "Davidson, log ν from the tie band".into(),
+        Chances::Davidson { log_nu } => format!("Davidson, ν {}", rounded(log_nu.exp())),
+        Chances::Calibrated { slope, offset, by_width } => {
+            let width = if has_band { format!(" + {}·width", rounded(by_width)) } else { String::new() };
+            let (slope, offset) = (rounded(slope / 2.0), rounded(offset));
+            format!("left : tie : right = e^(−{slope}·m) : e^({offset}{width}) : e^({slope}·m), fitted to unseen pairs")
+        }
+    }
+}
+
+/// How many items the features of a kernel come from.
+fn landmarks(model: &Model) -> Option<usize> {
+    match &model.scorer.function {
+        ScoreFunction::Landmarks { map, .. } => Some(map.len()),
+        _ => None,
+    }
 }

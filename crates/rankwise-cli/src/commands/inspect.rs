@@ -5,6 +5,7 @@ use rankwise::model::{Balance, LearntFrom, Method, Model, ScoreFunction, Scorer}
 use rankwise::{Loss, io};
 use serde::Serialize;
 
+use super::band;
 use super::describe::{self, Description};
 use super::tuning::{self, TuningJson};
 use crate::args::InspectArgs;
@@ -40,6 +41,8 @@ struct Inspection<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     coefficients: Option<Vec<Coefficient>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    band: Option<Band>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     tuning: Option<TuningJson<'a>>,
     warnings: &'a [String],
 }
@@ -47,6 +50,23 @@ struct Inspection<'a> {
 #[derive(Debug, Serialize)]
 struct Weight {
     feature: String,
+    weight: f64,
+}
+
+/// How the tie region depends on the pair.
+#[derive(Debug, Serialize)]
+struct Band {
+    /// Its width where all the rest is 0.
+    base: f64,
+    /// How many weights there are.
+    n_weights: usize,
+    /// The largest of them.
+    weights: Vec<BandWeight>,
+}
+
+#[derive(Debug, Serialize)]
+struct BandWeight {
+    of: String,
     weight: f64,
 }
 
@@ -126,7 +146,9 @@ impl<'a> Inspection<'a> {
         let scorer = &model.scorer;
         let (weights, coefficients) = match &scorer.function {
             ScoreFunction::Linear { weights, .. } => (Some(largest_weights(scorer, weights, top)), None),
-            ScoreFunction::Landmarks { .. } => (None, None),
+            ScoreFunction::Landmarks { weights, .. } => {
+                (Some(largest_weights(scorer, &weights[..scorer.n_features], top)), None)
+            }
             ScoreFunction::Kernel { support, coefficients, .. } => {
                 (None, Some(largest_coefficients(support, coefficients, top)))
             }
@@ -140,6 +162,14 @@ impl<'a> Inspection<'a> {
             conventions: Conventions::of(model),
             weights,
             coefficients,
+            band: model.band.as_ref().map(|tie_band| Band {
+                base: tie_band.base,
+                n_weights: band::n_weights(tie_band),
+                weights: band::largest_weights(model, tie_band, top)
+                    .into_iter()
+                    .map(|(of, weight)| BandWeight { of, weight })
+                    .collect(),
+            }),
             tuning: model.training.tuning.as_ref().map(TuningJson::new),
             warnings: &model.training.warnings,
         }
@@ -148,7 +178,7 @@ impl<'a> Inspection<'a> {
     fn text(&self, model: &Model) -> String {
         let mut facts = Facts::default();
         describe::add_facts(&mut facts, model);
-        if model.training.method == Method::Compare {
+        if self.machine_threshold.is_some() {
             facts.add("machine's own", format!("threshold {}", rounded_or_dash(self.machine_threshold)));
         }
         if let Some(conventions) = &self.conventions {
@@ -179,13 +209,21 @@ impl<'a> Inspection<'a> {
             });
             text += &table(["item", "coefficient", "features"], rows);
         }
+        if let Some(Band { base, n_weights, weights }) = &self.band {
+            let shown = weights.len();
+            text += &format!("\ntie band, {shown} of {n_weights} weights, the largest first{units}\n");
+            let rows = weights.iter().map(|entry| [entry.of.clone(), rounded(entry.weight)]);
+            text += &table(["of", "weight"], [["base".to_string(), rounded(*base)]].into_iter().chain(rows));
+        }
         text
     }
 }
 
-/// 1 on scores −u/β, 0 where the machine found no region of ties; rankers have none.
+/// 1 on scores −u/β, 0 where the machine found no region of ties; rankers, tie bands and probabilities that decide have none.
 fn machine_threshold(model: &Model) -> Option<f64> {
-    (model.training.method == Method::Compare).then_some(match model.beta {
+    let training = &model.training;
+    let is_plain = model.band.is_none() && training.loss != Loss::Logistic;
+    (training.method == Method::Compare && is_plain).then_some(match model.beta {
         Some(_) if !model.no_tie_region => 1.0,
         _ => 0.0,
     })

@@ -1,5 +1,6 @@
 //! One file per verb.
 
+mod band;
 mod completions;
 mod demo;
 mod describe;

@@ -101,8 +101,8 @@ pub(super) struct Errors {
 
 impl Errors {
     pub(super) fn on(model: &Model, data: &Comparisons) -> Run<Self> {
-        let margins = model.margins(&data.set)?;
-        let judged = Judged::new(&data.outcomes, &margins, data.weights.as_deref(), model.threshold)?;
+        let verdicts = model.judge(&data.set)?;
+        let judged = Judged::of(&data.outcomes, &verdicts, data.weights.as_deref())?;
         Ok(Errors {
             model: judged.zero_one(),
             majority: judged.majority_error(),

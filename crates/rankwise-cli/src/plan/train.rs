@@ -59,11 +59,9 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
     }
     let remedy = "give items with labels (train DATA -o MODEL)";
     refuse(&[("--init", args.init.is_some())], "pairs", remedy)?;
-    let mut estimator = estimator(learn, common)?.shaped(
-        c(learn.c.unwrap_or(1.0))?,
-        kernel(&learn.kernel)?,
-        learn.loss.unwrap_or_default(),
-    );
+    let loss = learn.loss.unwrap_or_default();
+    let mut estimator =
+        estimator(learn, &[loss], common)?.shaped(c(learn.c.unwrap_or(1.0))?, kernel(&learn.kernel)?, loss);
     estimator.effort_mut().time_limit = time_limit(args.time_limit)?;
     estimator.check()?; // before anything is read
     let files = pair_files(&learn.source, learn.format.format, learn.precision)?;
@@ -118,6 +116,8 @@ pub(super) fn check_item_options(args: &LearnArgs) -> Run<Balance> {
         ("--threshold", args.ties.threshold.is_some()),
         ("--tie-region", args.ties.tie_region.is_some()),
         ("--tie-weight", args.ties.tie_weight.is_some()),
+        ("--tie-band", args.ties.tie_band.is_some()),
+        ("--calibrate", args.ties.calibrate),
     ];
     refuse(&of_ties, "items", "give compared pairs with --pairs FILE")?;
     let balance = args.ties.balance.unwrap_or_default();

@@ -168,7 +168,7 @@ impl PairSet {
 
     /// Keeps the pairs of the given numbers, and of the items those that they touch.
     pub fn select(&self, numbers: &[usize]) -> Self {
-        let touched = self.touched_items(numbers);
+        let touched = self.touched_items(numbers.iter().copied());
         let mut new_number = vec![u32::MAX; self.items.n_items()];
         touched.iter().enumerate().for_each(|(new, &item)| new_number[item] = new as u32);
         let renumber = |item: u32| new_number[item as usize];
@@ -183,15 +183,22 @@ impl PairSet {
         PairSet { items: self.items.select(&touched), pairs, context }
     }
 
+    /// The items that pairs touch, in an order that exchanging sides does not change.
+    pub(crate) fn item_order(&self) -> Vec<u32> {
+        self.touched_items(0..self.pairs.len()).into_iter().map(|item| item as u32).collect()
+    }
+
     /// The items that the pairs of the given numbers touch, in order of appearance; within a pair what an item says
     /// decides, not the side it stands on, so that exchanging sides changes no numbers.
-    fn touched_items(&self, numbers: &[usize]) -> Vec<usize> {
+    fn touched_items(&self, numbers: impl Iterator<Item = usize>) -> Vec<usize> {
         let hash = |item: u32| self.items.features.hash_row(item as usize);
         let mut seen = vec![false; self.items.n_items()];
         let mut touched = Vec::new();
-        for &k in numbers {
+        for k in numbers {
             let Pair { left, right } = self.pairs[k];
-            let exchanged = (hash(right), right) < (hash(left), left);
+            let is_new = |item: u32| !seen[item as usize];
+            // Only what is new on both sides has an order to be found.
+            let exchanged = is_new(left) && is_new(right) && (hash(right), right) < (hash(left), left);
             for item in if exchanged { [right, left] } else { [left, right] } {
                 if !std::mem::replace(&mut seen[item as usize], true) {
                     touched.push(item as usize);

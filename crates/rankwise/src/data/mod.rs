@@ -7,12 +7,14 @@ mod folds;
 mod groups;
 mod items;
 pub(crate) mod order;
+mod pairwise;
 mod random;
 mod ranges;
 mod ranking;
 mod row_store;
 mod scale;
 pub mod simulate;
+mod verdicts;
 
 pub(crate) use alias::Alias;
 pub use comparison::{Comparisons, Context, Outcome, Pair, PairSet};
@@ -21,6 +23,8 @@ pub(crate) use features::{Stored, Values};
 pub use folds::{cross_fit_folds, group_folds};
 pub use groups::{Groups, Members};
 pub use items::Items;
+pub(crate) use pairwise::draw_partners;
+pub use pairwise::{PairwiseTransform, drawn_pairs, pairwise_transform};
 pub use random::Random;
 pub(crate) use random::mix;
 pub(crate) use ranges::{ColumnRanges, has_f32_magnitude};
@@ -29,6 +33,8 @@ pub(crate) use ranking::check_weights;
 pub(crate) use row_store::{Block, RowStore};
 pub(crate) use scale::ScaleSurvey;
 pub use scale::{Scale, Scaler};
+pub use verdicts::Verdicts;
+pub(crate) use verdicts::predicted;
 
 /// Rows that tell how features are scaled, where there are more.
 const TELLING_ROWS: usize = 5000;

@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use super::common::{Effort, Fit, setters};
+use super::item_ranker::{check_width, why_to_scale};
 use super::online_run::OnlineRun;
-use super::rank_svm::check_width;
-use crate::data::{Ranking, Scale, largest_scale_ratio};
+use crate::data::{Ranking, Scale};
 use crate::error::{Error, Result};
 use crate::model::{Balance, Batch, Model, Schedule, Task};
 use crate::progress::{Unwatched, Watch};
@@ -155,12 +155,7 @@ impl OnlineSvm {
             let mut run = OnlineRun::whole(self, start, started, data)?;
             run.learn_whole(data, watch)?;
             run.measure(data)?;
-            let mut warnings = Vec::new();
-            let items = &data.items;
-            if self.scale == Scale::None && !items.are_indicators && largest_scale_ratio(&items.features) > 100.0 {
-                warnings.push("features differ in scale by more than 100×: consider --scale standard".into());
-            }
-            let model = run.finish(warnings)?;
+            let model = run.finish(why_to_scale(self.scale, &data.items).into_iter().collect())?;
             Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
         })
     }

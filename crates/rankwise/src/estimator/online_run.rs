@@ -8,10 +8,10 @@
 use std::borrow::Cow;
 use std::time::Instant;
 
+use super::item_ranker::{check_pairs, why_dropped};
 use super::online::OnlineSvm;
 use super::online_start::Start;
 use super::online_terms::{Terms, weighing};
-use super::rank_svm::{check_pairs, why_dropped};
 use crate::data::{Features, Items, Ranking, Scale, ScaleSurvey, Scaler, Values, mix};
 use crate::error::{Error, Place, Result};
 use crate::kernel::KernelFunction;
@@ -327,7 +327,7 @@ impl OnlineRun {
             }
             Task::Rank => {
                 let shape = Shape::Hinge(1.0);
-                let mut sums = RankSums::new(&scaled, |_| true, None, shape, self.svm.c, weighing(&self.svm));
+                let mut sums = RankSums::new(&scaled, |_| true, None, shape, self.svm.c, weighing(&self.svm), None);
                 let n_cols = scaled.items.features.n_cols();
                 let mut at = |width: &f64| {
                     sums.round_off(*width);
@@ -469,6 +469,8 @@ impl OnlineRun {
             collapsed: false,
             tie_share: TieShare { observed: 0.0, predicted: 0.0 },
             margin: None,
+            normalise: false,
+            pairs_per_item: None,
             online: Some(OnlineTraining {
                 task: svm.task,
                 batch: svm.batch,

@@ -1,6 +1,6 @@
 //! What a model to start from brings along.
 
-use super::rank_svm::linear_parts;
+use super::item_ranker::linear_parts;
 use crate::data::{Items, Scaler};
 use crate::error::Result;
 use crate::model::{Batch, Model, Scorer, Task};

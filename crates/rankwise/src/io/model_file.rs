@@ -37,8 +37,7 @@ use super::tensor_file::{Fault, Tensor, TensorFile, header_length, to_json};
 use super::write_atomically;
 use crate::data::{Features, Scaler, Values};
 use crate::error::{self, Error};
-use crate::kernel::Landmarks;
-use crate::model::{Model, OnlineState, ScoreFunction, Scorer, TieBand, Training};
+use crate::model::{Landmarks, Model, OnlineState, ScoreFunction, Scorer, TieBand, Training};
 
 const FORMAT: &str = "rankwise/1";
 /// Columns of sparse rows are numbered in 32 bits.

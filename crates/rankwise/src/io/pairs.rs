@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::items::{Catalogue, check_given, clash};
 use super::table::{Header, Table, drop_hint};
 use super::{Columns, Source};
-use crate::data::{Comparisons, Features, Items, Outcome, Pair, PairSet, Precision};
+use crate::data::{Comparisons, Context, Features, Items, Outcome, Pair, PairSet, Precision};
 use crate::error::{Error, Place, Result};
 
 /// Items are numbered in u32, and every pair may bring two of them.
@@ -58,9 +58,10 @@ impl PairTable {
 /// Reads a table of pairs, and the items it names from another table where one is given.
 ///
 /// Columns: `left`, `right` (item ids), `outcome` (or `winner`), `weight`, `group`, `left.NAME` and `right.NAME`
-/// (features of the two sides); `time` and `pair.NAME` are read over. The features of a side are those of its item,
-/// then the side's own; without any, every item gets an indicator feature. Items are numbered in order of first
-/// appearance, left before right, and equal ones (the same id and the same features) are stored once.
+/// (features of the two sides), `pair.NAME` (what is known of the comparison itself, by the name without its prefix);
+/// `time` is read over. The features of a side are those of its item, then the side's own; without any, every item gets
+/// an indicator feature. Items are numbered in order of first appearance, left before right, and equal ones (the same
+/// id and the same features) are stored once.
 pub fn read_pairs(files: &PairFiles) -> Result<PairTable> {
     let columns = &files.columns;
     if let (Source::Stdin(_), Some(Source::Stdin(_))) = (&files.pairs, &files.items) {
@@ -82,9 +83,14 @@ pub fn read_pairs(files: &PairFiles) -> Result<PairTable> {
     while table.next_row()? {
         rows.add(&table, &layout, catalogue.as_ref())?;
     }
-    let PairRows { sides, outcomes, weights, groups, .. } = rows;
+    let PairRows { sides, context, outcomes, weights, groups, .. } = rows;
     let feature_names = layout.sides.into_iter().map(|side| side.feature).collect();
-    let set = sides.into_set(feature_names, catalogue.as_ref(), files.precision)?;
+    let mut set = sides.into_set(feature_names, catalogue.as_ref(), files.precision)?;
+    if !layout.context.is_empty() {
+        let names = layout.context.iter().map(|(_, name)| name.clone()).collect();
+        let features = Features::dense(layout.context.len(), context, files.precision)?;
+        set = set.with_context(Context { features, names })?;
+    }
     Ok(PairTable { set, outcomes, weights, groups, source: table.header.source })
 }
 
@@ -102,6 +108,8 @@ struct Layout {
     weight: Option<usize>,
     group: Option<usize>,
     sides: Vec<SideFeature>,
+    /// What describes the comparison itself: columns with their names.
+    context: Vec<(usize, String)>,
 }
 
 impl Layout {
@@ -144,7 +152,15 @@ impl Layout {
             let problem = format!("{missing}; columns: {}", header.listing());
             return Err(Error::data(header.place(), problem, "rename the columns of the file, or add them"));
         }
-        let layout = Layout { ids, outcome, weight, group, sides };
+        let has_role = |column: usize| {
+            [outcome, weight, group].contains(&Some(column)) || columns.label.as_ref() == Some(&header.names[column])
+        };
+        let context = (0..header.names.len())
+            .filter(|&column| !header.is_dropped(column) && !has_role(column))
+            .filter_map(|column| Some((column, header.names[column].strip_prefix("pair.")?.to_string())))
+            .filter(|(_, name)| !name.is_empty())
+            .collect();
+        let layout = Layout { ids, outcome, weight, group, sides, context };
         layout.check_all_known(header, files)?;
         Ok(layout)
     }
@@ -154,14 +170,12 @@ impl Layout {
         let columns = &files.columns;
         let sides = self.sides.iter().flat_map(|side| [side.left, side.right]);
         let roles = [self.outcome, self.weight, self.group].into_iter().flatten();
-        let known: HashSet<usize> = self.ids.into_iter().flatten().chain(roles).chain(sides).collect();
+        let context = self.context.iter().map(|&(column, _)| column);
+        let known: HashSet<usize> = self.ids.into_iter().flatten().chain(roles).chain(sides).chain(context).collect();
         let is_outcome = |name: &str| ["outcome", "winner"].contains(&name) || columns.label.as_deref() == Some(name);
         let is_read_over = |column: usize| {
             let name = header.names[column].as_str();
-            header.is_dropped(column)
-                || name == "time"
-                || name.strip_prefix("pair.").is_some_and(|n| !n.is_empty())
-                || (!files.with_outcomes && is_outcome(name))
+            header.is_dropped(column) || name == "time" || (!files.with_outcomes && is_outcome(name))
         };
         let unknown = (0..header.names.len()).find(|at| !known.contains(at) && !is_read_over(*at));
         match unknown {
@@ -343,6 +357,8 @@ impl Sides {
 /// The rows read so far.
 struct PairRows {
     sides: Sides,
+    /// What describes the comparisons themselves, row by row.
+    context: Vec<f64>,
     outcomes: Option<Vec<Outcome>>,
     weights: Option<Vec<f64>>,
     groups: Option<Vec<u32>>,
@@ -353,6 +369,7 @@ impl PairRows {
     fn new(layout: &Layout) -> Self {
         PairRows {
             sides: Sides::default(),
+            context: Vec::new(),
             outcomes: layout.outcome.map(|_| Vec::new()),
             weights: layout.weight.map(|_| Vec::new()),
             groups: layout.group.map(|_| Vec::new()),
@@ -368,6 +385,9 @@ impl PairRows {
         let [left_id, right_id] = [0, 1].map(|side| layout.ids.map(|ids| ids[side]));
         self.sides.add(table, left_id, layout.sides.iter().map(|side| side.left), catalogue)?;
         self.sides.add(table, right_id, layout.sides.iter().map(|side| side.right), catalogue)?;
+        for &(column, _) in &layout.context {
+            self.context.push(table.number(column)?);
+        }
         if let (Some(outcomes), Some(column)) = (&mut self.outcomes, layout.outcome) {
             outcomes.push(outcome(table, column)?);
         }

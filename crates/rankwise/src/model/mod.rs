@@ -9,6 +9,7 @@ mod scorer;
 mod training;
 mod tuning;
 
+pub use crate::kernel::Landmarks;
 pub use band::TieBand;
 pub use chances::Chances;
 pub use online::{Batch, OnlineState, OnlineTraining, Schedule, Task, class_name};
@@ -16,6 +17,7 @@ pub use scorer::{ScoreFunction, Scorer};
 pub use training::{Balance, LearntFrom, Method, ThresholdRule, TieBandKind, TieRegion, TieShare, Training};
 pub use tuning::{EQUAL_MEANS, Tuning, TuningBaseline, TuningPoint, TuningSplit};
 
+pub use crate::data::Verdicts;
 use crate::data::{Outcome, PairSet};
 use crate::error::Result;
 
@@ -42,19 +44,6 @@ pub struct Model {
     pub state: Option<OnlineState>,
     /// How it was trained.
     pub training: Training,
-}
-
-/// What a model says of pairs.
-#[derive(Debug, Clone)]
-pub struct Verdicts {
-    /// score(right) − score(left)
-    pub margins: Vec<f64>,
-    /// The difference that does not matter, for each pair; `None`: the model's threshold, for all.
-    pub thresholds: Option<Vec<f64>>,
-    /// With a tie band, how far beyond its own threshold each pair is: not above 0 is a tie. Without one, thresholds tell.
-    pub excess: Option<Vec<f64>>,
-    /// P(left), P(tie), P(right), where the model has probabilities.
-    pub chances: Option<Vec<[f64; 3]>>,
 }
 
 impl Model {
@@ -85,28 +74,17 @@ impl Model {
                 (Some(thresholds), Some(excess))
             }
         };
-        Ok(Verdicts { margins, thresholds, excess, chances })
+        Ok(Verdicts { margins, threshold: self.threshold, thresholds, excess, chances })
     }
 
     /// The predicted outcome of every pair.
     pub fn compare(&self, set: &PairSet) -> Result<Vec<Outcome>> {
-        Ok(self.outcomes(&self.judge(set)?))
+        Ok(self.judge(set)?.outcomes())
     }
 
     /// The class that a score means; `None` if this is no classifier.
     pub fn class_of(&self, score: f64) -> Option<&str> {
         self.classes.as_ref()?.get(usize::from(score >= 0.0)).map(String::as_str)
-    }
-
-    /// The predicted outcome for a margin, where the threshold is the same for all pairs.
-    pub fn outcome_of(&self, margin: f64) -> Outcome {
-        Outcome::of_margin(margin, self.threshold)
-    }
-
-    /// The predicted outcomes that follow from what the model says.
-    pub fn outcomes(&self, verdicts: &Verdicts) -> Vec<Outcome> {
-        let threshold = |k: usize| verdicts.thresholds.as_ref().map_or(self.threshold, |all| all[k]);
-        verdicts.margins.iter().enumerate().map(|(k, &m)| Outcome::of_margin(m, threshold(k))).collect()
     }
 }
 

@@ -24,11 +24,39 @@ pub(crate) fn best_threshold(outcomes: &[Outcome], margins: &[f64], weight: impl
         return 0.0;
     }
     let size: Vec<f64> = margins.iter().map(|z| z.abs()).collect();
-    let order = argsort(&size);
+    best_cut(outcomes, margins, &size, weight, None)
+}
+
+/// What to widen a tie region by that depends on the pair, for the least error: a pair is a tie where |z| ≤ width + that.
+pub(crate) fn best_widening(
+    outcomes: &[Outcome],
+    margins: &[f64],
+    widths: &[f64],
+    weight: impl Fn(usize) -> f64,
+) -> f64 {
+    let size: Vec<f64> = margins.iter().zip(widths).map(|(z, width)| z.abs() - width).collect();
+    let least = size.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = size.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if !outcomes.contains(&Outcome::Tie) {
+        return least - 1.0;
+    }
+    best_cut(outcomes, margins, &size, weight, Some(least - (1e-3 * (most - least)).max(1e-9)))
+}
+
+/// The best of all cuts through sizes, up to which a pair is a tie. `below` is the cut below all of them; without it, 0 is,
+/// unless a size is 0.
+fn best_cut(
+    outcomes: &[Outcome],
+    margins: &[f64],
+    size: &[f64],
+    weight: impl Fn(usize) -> f64,
+    below: Option<f64>,
+) -> f64 {
+    let order = argsort(size);
     // Error that moves with τ, relative to τ below every |z|.
     let mut error = 0.0;
     let mut runs: Vec<Run> = Vec::new();
-    let rounding = ROUNDING * order.last().map_or(0.0, |&k| size[k as usize]);
+    let rounding = ROUNDING * order.last().map_or(0.0, |&k| size[k as usize].abs());
     for k in order.into_iter().map(|k| k as usize) {
         if outcomes[k] == Outcome::Tie {
             error -= weight(k);
@@ -37,7 +65,7 @@ pub(crate) fn best_threshold(outcomes: &[Outcome], margins: &[f64], weight: impl
         }
         match runs.last_mut() {
             // A tie at exactly 0 is one for every τ, whatever is near it.
-            Some(run) if size[k] - run.high <= rounding && (run.high > 0.0 || size[k] == 0.0) => {
+            Some(run) if size[k] - run.high <= rounding && (run.high != 0.0 || size[k] == 0.0) => {
                 (run.high, run.error) = (size[k], error);
             }
             _ => runs.push(Run { low: size[k], high: size[k], error }),
@@ -56,8 +84,8 @@ pub(crate) fn best_threshold(outcomes: &[Outcome], margins: &[f64], weight: impl
             best = Some((error, width, tau));
         }
     };
-    if runs[0].low > 0.0 {
-        offer(0.0, 0.0, 0.0);
+    if let Some(cut) = below.or((runs[0].low > 0.0).then_some(0.0)) {
+        offer(0.0, 0.0, cut);
     }
     for (at, run) in runs.iter().enumerate() {
         match runs.get(at + 1) {

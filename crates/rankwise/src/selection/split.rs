@@ -59,7 +59,7 @@ impl Split<'_> {
             return Err(Error::parameter(
                 "metric",
                 metric.name(),
-                "one that depends on the model: zero_one, auc or pair_accuracy",
+                "one that depends on the model: zero_one, auc, pair_accuracy, log_loss or brier",
             ));
         }
         let present = |data: &Comparisons| {
@@ -186,7 +186,8 @@ impl Part {
         }
         let margins = vec![0.0; self.held.n_pairs()];
         let judged = Judged::new(&self.held.outcomes, &margins, self.held.weights.as_deref(), 0.0)?;
-        if metric.of(&judged).is_some() {
+        // Defined for a constant answer, defined for a model.
+        if metric.of_constant(&judged).is_some() {
             return Ok(());
         }
         let [left, tie, right] = judged.totals();
@@ -201,6 +202,20 @@ impl Part {
             format!("{held_name} holds {holds}, so {} is not defined there", metric.name()),
             format!("use {fewer}{other}, or more pairs"),
         )
+    }
+}
+
+/// A tie band learnt from the comparison's own columns needs them in the validation pairs, too.
+pub(super) fn check_context(train: &Comparisons, valid: &Comparisons) -> Result<()> {
+    let names = |data: &'_ Comparisons| data.set.context.as_ref().map(|c| c.names.clone()).unwrap_or_default();
+    let found = names(valid);
+    match names(train).iter().find(|name| !found.contains(name)) {
+        None => Ok(()),
+        Some(missing) => Err(Error::data(
+            Place::file("validation pairs"),
+            format!("they lack the column pair.{missing}, which the tie region may depend on"),
+            "give them the columns that the training pairs have",
+        )),
     }
 }
 

@@ -52,6 +52,8 @@ fn training(kernel: KernelFunction, method: Method) -> Training {
         collapsed: false,
         tie_share: TieShare { observed: 3.0 / 7.0, predicted: 2.0 / 7.0 },
         margin: Some(0.1),
+        normalise: false,
+        pairs_per_item: None,
         online: None,
         warnings: vec!["feature \"a\\b\"\n differs".into()],
         tuning: None,

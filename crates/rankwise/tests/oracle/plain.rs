@@ -6,6 +6,9 @@ use rankwise::kernel::KernelFunction;
 use rankwise::model::{Balance, Method, ScoreFunction, ThresholdRule, TieRegion};
 use rankwise::{CompareRank, CompareSvm, Fit, Kernel, Loss, Model, Variant, Watch};
 
+/// The support vector machines on pairs.
+pub(crate) const MACHINES: [Method; 3] = [Method::Compare, Method::Rank, Method::Rank2];
+
 /// Everything the three methods can be asked for; fields that a method does not have are not looked at.
 #[derive(Debug, Clone)]
 pub(crate) struct Ask {

@@ -2,10 +2,11 @@
 
 use rankwise::data::Random;
 use rankwise::io::model_to_bytes;
-use rankwise::model::{Method, TuningSplit};
+use rankwise::model::TuningSplit;
 use rankwise::{CompareSvm, Gamma};
 
 use super::*;
+use crate::oracle::plain::MACHINES;
 
 const POLY: Kernel = Kernel::Poly { gamma: Gamma::Value(0.3), coef0: 1.0, degree: 2 };
 
@@ -28,7 +29,7 @@ fn points_are_what_a_loop_by_hand_measures() {
     let kernels = [Kernel::Linear, Kernel::rbf(0.2), Kernel::Rbf { gamma: Gamma::Scale }, POLY];
     // Not ascending: the points keep the order of the grid.
     let c = [10.0, 0.1, 1.0];
-    for method in Method::ALL {
+    for method in MACHINES {
         for metric in [PairMetric::ZeroOne, PairMetric::Auc, PairMetric::PairAccuracy] {
             for (data, split) in [
                 (with_extras(plain.clone()), Split::Folds(3)),

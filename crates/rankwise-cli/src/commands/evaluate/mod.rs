@@ -6,7 +6,7 @@ mod pairs;
 pub(super) mod ranked;
 mod run;
 
-pub(super) use pairs::{Evaluation, TieShares};
+pub(super) use pairs::{Evaluation, TieShares, threshold_text};
 
 use crate::args::{Common, EvaluateArgs};
 use crate::exit::Run;

@@ -156,7 +156,7 @@ mod tests {
             for weighing in [Weighing::AsGiven, Weighing::Balanced] {
                 let data = hard_ranking(is_weighted);
                 let weights = [0.3, -0.2, 0.1];
-                let mut sums = RankSums::new(&data, |_| true, None, Shape::Hinge(1e-6), 1.0, weighing);
+                let mut sums = RankSums::new(&data, |_| true, None, Shape::Hinge(1e-6), 1.0, weighing, None);
                 let gradient = sums.go_to(&weights).gradient;
                 let mut terms = GroupTerms::new(&data, weighing);
                 assert_eq!(terms.counts(), sums.counts());

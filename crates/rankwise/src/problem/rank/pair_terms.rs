@@ -284,7 +284,7 @@ pub(super) mod tests {
                 assert!((found[i * n + j] - cost(i, j) / total).abs() < 1e-13, "{i} over {j}");
                 assert_eq!(found[i * n + j] > 0.0, cost(i, j) > 0.0);
             }
-            let sums = RankSums::new(&data, |_| true, None, Shape::Hinge(1.0), 1.0, weighing);
+            let sums = RankSums::new(&data, |_| true, None, Shape::Hinge(1.0), 1.0, weighing, None);
             assert_eq!(draws.counts(), sums.counts());
             // What is drawn has those chances.
             let (mut random, n_drawn) = (Random::new(5), 40_000);
@@ -314,7 +314,7 @@ pub(super) mod tests {
                 }
             }
             // So narrow a kink holds no pair.
-            let mut sums = RankSums::new(&data, |_| true, None, Shape::Hinge(1e-6), 1.0, Weighing::AsGiven);
+            let mut sums = RankSums::new(&data, |_| true, None, Shape::Hinge(1e-6), 1.0, Weighing::AsGiven, None);
             let gradient = sums.go_to(&weights).gradient;
             for (mean, slope) in mean.iter().zip(&gradient) {
                 assert!((mean * sums.mass() - slope).abs() < 1e-9 * sums.mass(), "{mean} {slope}");
