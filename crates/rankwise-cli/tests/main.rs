@@ -11,6 +11,7 @@ mod examples;
 mod help;
 mod inspect;
 mod item_methods;
+mod online;
 mod predict;
 mod probabilities;
 mod process;

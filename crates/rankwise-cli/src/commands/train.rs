@@ -11,7 +11,7 @@ use rankwise::model::Model;
 use serde::Serialize;
 
 use super::describe::{self, Description};
-use super::{check_apart, check_writable, save_model, table, tables, train_items};
+use super::{check_apart, check_writable, save_model, table, tables, train_items, train_online};
 use crate::args::{Common, TrainArgs};
 use crate::exit::{Failure, Run};
 use crate::interrupt::{self, Shield};
@@ -33,6 +33,7 @@ pub(super) fn run(args: &TrainArgs, common: &Common, output: &Output) -> Run<()>
     match plan {
         TrainPlan::Pairs { files, estimator } => on_pairs(&files, &estimator, target, output),
         TrainPlan::Items(plan) => train_items::run(&plan, target, output),
+        TrainPlan::Online(plan) => train_online::run(&plan, target, output),
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 mod distances;
 mod products;
+mod terms;
 
 use rayon::prelude::*;
 

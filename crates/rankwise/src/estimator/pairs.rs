@@ -192,7 +192,7 @@ impl PairMachine {
             _ => None,
         };
         let Answer { beta, no_tie_region, .. } = answer;
-        Ok(Model { scorer, threshold, beta, no_tie_region, band, chances, training })
+        Ok(Model { scorer, threshold, beta, no_tie_region, band, chances, classes: None, state: None, training })
     }
 
     /// The part of the tie offset that depends on the pair, with the scaling of the comparison's own columns.
@@ -420,6 +420,7 @@ impl PairMachine {
             margin: None,
             normalise: false,
             pairs_per_item: None,
+            online: None,
             warnings,
             tuning: None,
         }

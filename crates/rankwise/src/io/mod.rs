@@ -12,6 +12,7 @@ mod numbering;
 mod output;
 mod pairs;
 mod source;
+mod stream;
 mod svmlight;
 mod table;
 mod tensor_file;
@@ -24,6 +25,7 @@ pub use model_file::{model_from_bytes, model_to_bytes, read_model, write_model};
 pub use output::write_atomically;
 pub use pairs::{PairFiles, PairTable, read_pairs};
 pub use source::{Format, Source};
+pub use stream::{ItemStream, StreamOptions};
 pub use trec::{JudgedRun, Qrels, Queries, TrecRun, read_qrels, read_run, write_run};
 pub use write::write_pairs;
 
