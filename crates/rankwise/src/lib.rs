@@ -48,7 +48,9 @@ pub mod selection;
 mod solver;
 
 pub use error::{Error, Place, Result};
-pub use estimator::{CompareRank, CompareSvm, Davidson, Effort, Fit, PairEstimator, RankSvm, Variant};
+pub use estimator::{
+    CompareRank, CompareSvm, Davidson, Effort, Fit, ItemEstimator, PairEstimator, RankSvm, Ridge, SwapSvm, Variant,
+};
 pub use kernel::{Gamma, Kernel};
 pub use loss::Loss;
 pub use model::Model;

@@ -25,7 +25,8 @@ Items have labels (higher is better) and groups (qid) within which they are comp
 rank on items, over all pairs of one group with label_i > label_j, c = weight_i·weight_j:
   ½‖w‖² + C·Σ c·ℓ(1 − (score_i − score_j))
 With --C inf every pair must be in order by 1; items for which that is impossible are told to be
-so, and no model is written.
+so, and no model is written. swap: ½‖w‖² + C·ξ with one slack for all pairs, by cutting planes; it
+equals rank --loss hinge with 4·C. ridge: ½‖w‖² + C·Σ c·(label − w·x − b)², whatever the groups.
 
 Objective of compare on pairs, z = margin, non-ties oriented so that z should be positive:
   ½‖u‖² + C·[Σ_non-ties c·ℓ(1 − β − z) + Σ_ties c·(ℓ(1 + β + z) + ℓ(1 + β − z))]
@@ -44,6 +45,9 @@ pub(crate) struct TrainArgs {
     /// Items: a linear model to start from, such as that of another C
     #[arg(long, value_name = "MODEL", help_heading = "Effort")]
     pub(crate) init: Option<PathBuf>,
+    /// swap: divides the number of swapped pairs and what they weigh by the number of pairs
+    #[arg(long, help_heading = "Method")]
+    pub(crate) normalise: bool,
 }
 
 /// What is learnt, from what, by which method: all that `train` and `tune` have in common.
@@ -69,7 +73,8 @@ pub(crate) struct LearnArgs {
     pub(crate) scale: Scale,
 
     /// rank: ranking SVM, on pairs that are no ties or on items; compare: the machine that learns from ties; rank2: each
-    /// tie as two opposite pairs; davidson: a model of probabilities [default: rank for items, compare for pairs]
+    /// tie as two opposite pairs; davidson: a model of probabilities; on items also swap: the structural machine of swapped
+    /// pairs; ridge: least squares on the labels [default: rank for items, compare for pairs]
     #[arg(long, value_parser = choice::method(), help_heading = "Method")]
     pub(crate) method: Option<Method>,
     /// Multiplies the sum of the losses: large means closer to the data; inf (train on items) is a hard margin [default: 1]
@@ -78,6 +83,9 @@ pub(crate) struct LearnArgs {
     /// The loss of a pair; logistic gives compare probabilities [default: squared-hinge]
     #[arg(long, value_parser = choice::loss(), help_heading = "Method")]
     pub(crate) loss: Option<Loss>,
+    /// rank on items: only K random partners of each item make pairs with it [default: all pairs]
+    #[arg(long, value_name = "K", help_heading = "Method")]
+    pub(crate) pairs_per_item: Option<usize>,
     #[command(flatten)]
     pub(crate) kernel: KernelArgs,
     #[command(flatten)]

@@ -30,6 +30,10 @@ pub(super) struct Description<'a> {
     seed: u64,
     scale: Scale,
     balance: Balance,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    normalise: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pairs_per_item: Option<usize>,
     items: usize,
     features: usize,
     groups: Option<usize>,
@@ -42,6 +46,9 @@ pub(super) struct Description<'a> {
     iterations: u64,
     stop: Stop,
     support: Option<usize>,
+    /// What is added to all scores; only regression has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bias: Option<f64>,
     #[serde(flatten)]
     separation: Option<Separation>,
     #[serde(flatten)]
@@ -104,6 +111,8 @@ impl<'a> Description<'a> {
             seed: training.seed,
             scale: training.scale,
             balance: training.balance,
+            normalise: training.normalise,
+            pairs_per_item: training.pairs_per_item,
             items: training.items,
             features: training.features,
             groups: training.groups,
@@ -116,6 +125,7 @@ impl<'a> Description<'a> {
             iterations: training.iterations,
             stop: training.stop,
             support: training.support,
+            bias: bias(model),
             separation: training.margin.map(|margin| Separation { separable: true, margin }),
             comparer: (training.learnt_from == LearntFrom::Pairs).then(|| Comparer::new(model)),
         }
@@ -160,11 +170,22 @@ pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
     facts.add("objective", rounded(training.objective));
     facts.add("gap", format!("{} ({})", rounded(training.gap), training.certificate));
     facts.add("stop", stop_text(training));
+    if let Some(bias) = bias(model) {
+        facts.add("bias", rounded(bias));
+    }
     if let Some(margin) = training.margin {
         facts.add("margin", format!("{}: the least lead of a better item, for weights of norm 1", rounded(margin)));
     }
     if training.learnt_from == LearntFrom::Pairs {
         add_comparer_facts(facts, model);
+    }
+}
+
+/// What a regression adds to all scores.
+fn bias(model: &Model) -> Option<f64> {
+    match model.scorer.function {
+        ScoreFunction::Linear { bias, .. } if model.training.method == Method::Ridge => Some(bias),
+        _ => None,
     }
 }
 
@@ -226,6 +247,12 @@ fn options_text(model: &Model) -> String {
     if training.tie_weight != 1.0 {
         options.push(format!("--tie-weight {}", number(training.tie_weight)));
     }
+    if training.normalise {
+        options.push("--normalise".into());
+    }
+    if let Some(k) = training.pairs_per_item {
+        options.push(format!("--pairs-per-item {k}"));
+    }
     match training.balance {
         Balance::None => {}
         Balance::Outcomes => options.push("--balance outcomes".into()),
@@ -240,6 +267,9 @@ fn options_text(model: &Model) -> String {
 }
 
 fn data_text(training: &Training) -> String {
+    if training.method == Method::Ridge {
+        return format!("{}, {}", count(training.items, "item"), count(training.features, "feature"));
+    }
     if training.learnt_from == LearntFrom::Items {
         return items_text(
             training.items,
@@ -305,7 +335,9 @@ fn threshold_text(model: &Model) -> String {
 /// How margins m become probabilities.
 fn chances_text(chances: Chances, has_band: bool) -> String {
     match chances {
-        Chances::RaoKupper { .. } if has_band => "Rao–Kupper, τ from the tie band".into(),
+        Chances::RaoKupper { tau } if has_band => {
+            format!("Rao–Kupper, τ from the tie band and at least {}", rounded(tau))
+        }
         Chances::RaoKupper { tau } => format!("Rao–Kupper, τ {}", rounded(tau)),
         Chances::Davidson { .. } if has_band => "Davidson, log ν from the tie band".into(),
         Chances::Davidson { log_nu } => format!("Davidson, ν {}", rounded(log_nu.exp())),

@@ -6,7 +6,7 @@ use super::davidson::Davidson;
 use super::pairs::PairMachine;
 use super::rank::{CompareRank, Variant};
 use crate::data::{Comparisons, Scale};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::loss::Loss;
 use crate::model::{Method, TieBandKind};
@@ -49,6 +49,10 @@ impl PairEstimator {
             Method::Rank => Ok(CompareRank::new(Variant::Rank).into()),
             Method::Rank2 => Ok(CompareRank::new(Variant::Rank2).into()),
             Method::Davidson => Ok(Davidson::new().into()),
+            Method::Swap | Method::Ridge => Err(Error::Unsupported {
+                problem: format!("{} learns from items with labels, not from pairs", method.name()),
+                remedy: "choose compare, rank, rank2 or davidson".into(),
+            }),
         }
     }
 

@@ -3,21 +3,15 @@
 use std::time::Instant;
 
 use super::common::{Effort, Fit, setters};
-use crate::data::{Features, Items, Ranking, Scale, Scaler, largest_scale_ratio};
-use crate::error::{Error, Place, Result};
-use crate::kernel::KernelFunction;
+use super::item_ranker::{Record, Solution, check_width, rank_sums, weights_of, why_dropped, why_to_scale};
+use crate::data::{Items, Ranking, Scale, Scaler};
+use crate::error::{Error, Result};
 use crate::loss::Loss;
-use crate::model::{
-    Balance, LearntFrom, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieBandKind, TieRegion, TieShare,
-    Training,
-};
-use crate::problem::{BlockSums, RankCounts, RankSums, Shape, Weighing};
+use crate::model::{Balance, Method, Model};
+use crate::problem::{BlockSums, Draw, RankCounts, RankSums, Shape, Weighing};
 use crate::progress::{Stop, Unwatched, Watch};
 use crate::solver::hard_margin::{self, Separation};
 use crate::solver::{Limits, newton_cg, smoothing};
-
-/// Columns that are never too many.
-const MANY_COLUMNS: usize = 1 << 22;
 
 /// Ranking SVM with linear scores r(x) = w·x:
 ///
@@ -49,6 +43,9 @@ pub struct RankSvm {
     pub loss: Loss,
     /// [`Balance::Groups`]: all groups of weight 1 count the same.
     pub balance: Balance,
+    /// Only so many random partners of each item make pairs with it, drawn by the seed (see [`crate::data::drawn_pairs`]);
+    /// `None`: all pairs, which takes less time where groups are large.
+    pub pairs_per_item: Option<usize>,
     /// The scaling of features.
     pub scale: Scale,
     /// How much work a fit may do.
@@ -68,6 +65,7 @@ impl RankSvm {
             c: 1.0,
             loss: Loss::SquaredHinge,
             balance: Balance::None,
+            pairs_per_item: None,
             scale: Scale::None,
             effort: Effort::default(),
         }
@@ -80,6 +78,8 @@ impl RankSvm {
         loss: Loss,
         /// Sets how groups are weighted against each other.
         balance: Balance,
+        /// Sets how many random partners of each item make pairs with it; `None`: all.
+        pairs_per_item: Option<usize>,
         /// Sets the scaling of features.
         scale: Scale,
         /// Sets how much work a fit may do.
@@ -93,6 +93,9 @@ impl RankSvm {
         }
         if self.balance == Balance::Outcomes {
             return Err(Error::parameter("balance", "outcomes", "none or groups for items"));
+        }
+        if self.pairs_per_item == Some(0) {
+            return Err(Error::parameter("pairs_per_item", 0, "a number of at least 1"));
         }
         self.effort.check()
     }
@@ -114,20 +117,11 @@ impl RankSvm {
             if let Some(start) = start {
                 path.start_from(start, &data.items)?;
             }
-            let mut warnings = self.warnings(data);
-            warnings.extend(path.why_dropped());
+            let mut warnings: Vec<String> = why_to_scale(self.scale, &data.items).into_iter().collect();
+            warnings.extend(why_dropped(path.sums.counts()));
             let model = path.fit(self.c, self.effort.limits(started, watch), warnings)?;
             Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
         })
-    }
-
-    fn warnings(&self, data: &Ranking) -> Vec<String> {
-        let mut warnings = Vec::new();
-        let items = &data.items;
-        if self.scale == Scale::None && !items.are_indicators && largest_scale_ratio(&items.features) > 100.0 {
-            warnings.push("features differ in scale by more than 100×: consider --scale standard".into());
-        }
-        warnings
     }
 }
 
@@ -158,53 +152,19 @@ impl<'a> RankPath<'a> {
             Loss::Hinge if svm.c.is_finite() => Shape::Hinge(1.0),
             _ => Shape::SquaredHinge, // a hard margin knows no loss
         };
-        let divisors = scaler.map(|scaler| scaler.divisor.as_slice());
         let weighing = match svm.balance {
             _ if svm.c == f64::INFINITY => Weighing::Equal, // it knows no weights either
             Balance::Groups => Weighing::Balanced,
             _ => Weighing::AsGiven,
         };
-        let sums = RankSums::new(data, keeps, divisors, shape, svm.c, weighing);
-        let counts = sums.counts();
-        if counts.n_pairs == 0 {
-            let problem = match (data.n_items(), counts.n_dropped) {
-                (0, _) => "there is no item",
-                (_, 0) => "every weight is 0",
-                (_, 1) => "all labels of the group are the same, so there is nothing to learn",
-                _ => "no group has two different labels, so there is nothing to learn",
-            };
-            return Err(Error::data(
-                Place::file("items"),
-                problem,
-                "give groups (qid) in which labels differ, with weights above 0",
-            ));
-        }
-        if !(sums.mass() > 0.0 && sums.mass().is_finite()) {
-            return Err(Error::Numeric {
-                problem: format!("the products of weights of all pairs sum to {:e}, not a number above 0", sums.mass()),
-                remedy: "multiply all weights by a number that brings them near 1, and C by what makes up for it"
-                    .into(),
-            });
-        }
+        let draw = svm.pairs_per_item.map(|per_item| Draw { per_item, seed: svm.effort.seed });
+        let sums = rank_sums(data, keeps, scaler, shape, svm.c, weighing, draw)?;
         Ok(RankPath { svm: svm.clone(), data, scaler, sums, last: None })
     }
 
     /// The next fit starts from this model.
     pub(crate) fn start_from(&mut self, model: &Model, items: &Items) -> Result<()> {
-        let ScoreFunction::Linear { weights } = &model.scorer.function else {
-            return Err(Error::Mismatch {
-                problem: format!("the model to start from has the {} kernel", model.scorer.function.kernel().name()),
-                remedy: "start from a linear model".into(),
-            });
-        };
-        let unscaled = |at: usize| weights[at] / model.scorer.scaler.as_ref().map_or(1.0, |s| s.divisor[at]);
-        let mut start = vec![0.0; items.features.n_cols()];
-        for (at, column) in model.scorer.columns(items)?.into_iter().enumerate() {
-            if let Some(column) = column {
-                start[column] = unscaled(at) * self.scaler.map_or(1.0, |s| s.divisor[column]);
-            }
-        }
-        self.last = Some(start);
+        self.last = Some(weights_of(model, items, self.scaler)?);
         Ok(())
     }
 
@@ -224,91 +184,37 @@ impl<'a> RankPath<'a> {
         usize::try_from(self.sums.counts().n_pairs).unwrap_or(usize::MAX)
     }
 
-    /// What to say of groups that teach nothing.
-    fn why_dropped(&self) -> Option<String> {
-        let RankCounts { n_groups, n_dropped, .. } = self.sums.counts();
-        let n_all = n_groups + n_dropped;
-        let (noun, verb) = if n_dropped == 1 { ("group", "has") } else { ("groups", "have") };
-        (n_dropped > 0).then(|| {
-            format!("{n_dropped} {noun} of {n_all} {verb} no two items with different labels: nothing is learnt there")
-        })
-    }
-
     /// Fits with this C.
-    pub(crate) fn fit(&mut self, c: f64, limits: Limits<'_>, mut warnings: Vec<String>) -> Result<Model> {
+    pub(crate) fn fit(&mut self, c: f64, limits: Limits<'_>, warnings: Vec<String>) -> Result<Model> {
         let solution = self.solve(c, limits)?;
-        if let Some(warning) = why_not_converged(&solution, limits.tol) {
-            warnings.push(warning);
-        }
-        if solution.weights.iter().all(|&w| w == 0.0) {
-            warnings
-                .push("all weights are 0, so that all scores are equal: the features say nothing of the labels".into());
-        }
-        let items = &self.data.items;
-        let scorer = Scorer {
-            n_features: items.features.n_cols(),
-            feature_names: items.feature_names.clone(),
-            are_indicators: items.are_indicators,
-            scaler: self.scaler.cloned(),
-            function: ScoreFunction::Linear { weights: solution.weights },
-        };
-        let RankCounts { n_items, n_groups, n_dropped, .. } = self.sums.counts();
         let is_hard = c == f64::INFINITY;
-        let training = Training {
+        let counts = self.sums.counts();
+        let record = Record {
             method: Method::Rank,
-            learnt_from: LearntFrom::Items,
             loss: self.svm.loss,
-            kernel: KernelFunction::Linear,
             c,
-            tol: limits.tol,
-            seed: self.svm.effort.seed,
-            threshold_rule: ThresholdRule::default(),
-            tie_region: TieRegion::default(),
-            tie_band: TieBandKind::Constant,
-            tie_parameter: None,
-            tie_weight: 1.0,
             balance: self.svm.balance,
+            normalise: false,
+            pairs_per_item: self.svm.pairs_per_item,
             scale: self.svm.scale,
-            items: n_items,
-            features: items.features.n_cols(),
-            groups: Some(n_groups),
-            groups_dropped: n_dropped,
-            pairs: self.n_pairs(),
-            ties: 0,
-            objective: solution.objective,
-            gap: solution.gap,
+            effort: &self.svm.effort,
+            counts: Some(counts),
+            items: counts.n_items,
             certificate: if is_hard {
-                "upper minus lower bound of ½‖w‖², relative to the upper one".into()
+                "upper minus lower bound of ½‖w‖², relative to the upper one"
             } else {
-                "relative duality gap".into()
+                "relative duality gap"
             },
-            iterations: solution.steps,
-            stop: solution.stop,
-            support: None,
-            support_pairs: 0,
-            collapsed: false,
-            tie_share: TieShare { observed: 0.0, predicted: 0.0 },
             margin: is_hard.then(|| 1.0 / (2.0 * solution.objective).sqrt()),
             warnings,
-            tuning: None,
         };
-        Ok(Model { scorer, threshold: 0.0, beta: None, no_tie_region: false, band: None, chances: None, training })
+        Ok(record.model(solution, &self.data.items, self.scaler))
     }
 
     pub(super) fn solve(&mut self, c: f64, limits: Limits<'_>) -> Result<Solution> {
         let start = self.last.take();
         let solution = if c == f64::INFINITY { self.separate(start, limits)? } else { self.minimise(c, start, limits) };
-        let is_nothing = solution.stop == Stop::Stalled && solution.weights.iter().all(|&w| w == 0.0);
-        let is_finite = solution.objective.is_finite() && solution.weights.iter().all(|w| w.is_finite());
-        if is_nothing || !is_finite {
-            return Err(Error::Numeric {
-                problem: "the numbers leave the range of floating point".into(),
-                remedy:
-                    "scale the features (--scale standard), choose a C nearer to 1, or check for numbers that are far \
-                         too large or small"
-                        .into(),
-            });
-        }
+        let solution = solution.checked()?;
         self.last = Some(solution.weights.clone());
         Ok(solution)
     }
@@ -318,6 +224,7 @@ impl<'a> RankPath<'a> {
         if self.svm.loss == Loss::Hinge {
             let answer = smoothing::minimise(&mut self.sums, start, limits);
             return Solution {
+                bias: 0.0,
                 objective: answer.primal,
                 gap: answer.gap(),
                 steps: answer.steps,
@@ -327,6 +234,7 @@ impl<'a> RankPath<'a> {
         }
         let minimum = newton_cg::minimise(&mut self.sums, start, limits);
         Solution {
+            bias: 0.0,
             objective: minimum.primal(),
             gap: minimum.gap(),
             steps: minimum.steps,
@@ -361,6 +269,7 @@ impl<'a> RankPath<'a> {
         match hard_margin::separate(&mut self.sums, start, limits) {
             Separation::Found { weights, objective, gap, steps, stop } => Ok(Solution {
                 weights: weights.into_iter().map(|w| w / difference).collect(),
+                bias: 0.0,
                 objective: objective / difference / difference,
                 gap,
                 steps,
@@ -377,35 +286,4 @@ impl<'a> RankPath<'a> {
             }),
         }
     }
-}
-
-/// Where weights would be far more than the numbers they are learnt from, something is wrong with the numbers of features.
-pub(crate) fn check_width(features: &Features) -> Result<()> {
-    if features.n_cols() == 0 {
-        return Err(Error::data(Place::file("items"), "there are no features", "give every item at least one number"));
-    }
-    if features.n_cols() <= MANY_COLUMNS.max(16 * features.n_stored()) {
-        return Ok(());
-    }
-    let problem = format!(
-        "the largest number of a feature is {}, but only {} numbers are stored",
-        features.n_cols(),
-        features.n_stored()
-    );
-    Err(Error::data(Place::file("items"), problem, "number the features from 1 without large gaps"))
-}
-
-/// Where a fit ended.
-pub(super) struct Solution {
-    /// Of the scaled features.
-    pub(super) weights: Vec<f64>,
-    objective: f64,
-    gap: f64,
-    steps: u64,
-    pub(super) stop: Stop,
-}
-
-fn why_not_converged(solution: &Solution, tol: f64) -> Option<String> {
-    let why = solution.stop.reason()?;
-    Some(format!("not converged: {why}; the relative gap is {:.1e}, {tol:.0e} was asked for", solution.gap))
 }

@@ -6,6 +6,7 @@
 //! | `method`, `kernel`, `training` | the method's name; the kernel and the training summary as JSON, with the search that chose the parameters as its `tuning` |
 //! | `n_features`, `feature_names`, `are_indicators` | how an item is read; names as JSON, absent without names |
 //! | `threshold`, `beta`, `no_tie_region` | τ; β, absent for rankers; `true` or `false` |
+//! | `bias` | what a linear model adds to all scores; absent where that is 0 |
 //! | `chances`, `band` | how margins become probabilities; the base of a tie band and the names of the comparison's columns: JSON, absent without them |
 //! | `sha256` | over all of the other metadata and all tensors |
 //!
@@ -95,6 +96,11 @@ fn encode(model: &Model) -> Result<Vec<u8>, String> {
     if let Some(beta) = model.beta {
         text("beta", format!("{beta:?}"));
     }
+    if let ScoreFunction::Linear { bias, .. } = scorer.function
+        && bias != 0.0
+    {
+        text("bias", format!("{bias:?}"));
+    }
     if let Some(names) = &scorer.feature_names {
         text("feature_names", to_json(names)?);
     }
@@ -122,7 +128,7 @@ fn encode(model: &Model) -> Result<Vec<u8>, String> {
         }
     }
     let support = match &scorer.function {
-        ScoreFunction::Linear { weights } => {
+        ScoreFunction::Linear { weights, .. } => {
             tensor("weights", vec![weights.len()], f64_bytes(weights));
             None
         }
@@ -207,7 +213,8 @@ fn decode(bytes: &[u8]) -> Result<Model, Fault> {
         let map = Landmarks { kernel, items, factor };
         ScoreFunction::Landmarks { map, weights: entries.f64s("weights")? }
     } else if entries.has_tensor("weights") {
-        let function = ScoreFunction::Linear { weights: entries.f64s("weights")? };
+        let bias = if entries.has_text("bias") { entries.parsed("bias", "a number")? } else { 0.0 };
+        let function = ScoreFunction::Linear { weights: entries.f64s("weights")?, bias };
         if entries.json_like("kernel", function.kernel())? != function.kernel() {
             return Err(Fault::damaged("it has the weights of a linear model, but another kernel"));
         }

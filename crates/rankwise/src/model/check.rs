@@ -30,9 +30,12 @@ impl Model {
             }
         }
         match &scorer.function {
-            ScoreFunction::Linear { weights } => {
+            ScoreFunction::Linear { weights, bias } => {
                 has_length("weights", weights.len(), "features", n)?;
                 are_finite("weight", weights)?;
+                if !bias.is_finite() {
+                    return Err(format!("the bias is {bias}, expected a finite number"));
+                }
             }
             ScoreFunction::Kernel { kernel, support, coefficients } => {
                 kernel.check().map_err(|error| format!("{} kernel: {error}", kernel.name()))?;
@@ -54,7 +57,7 @@ impl Model {
         }
         if let Some(band) = &self.band {
             let n = match &scorer.function {
-                ScoreFunction::Linear { weights } | ScoreFunction::Landmarks { weights, .. } => weights.len(),
+                ScoreFunction::Linear { weights, .. } | ScoreFunction::Landmarks { weights, .. } => weights.len(),
                 ScoreFunction::Kernel { .. } => return Err("a tie band needs features, not a kernel expansion".into()),
             };
             band.check(n)?;

@@ -11,10 +11,12 @@ use crate::kernel::{ItemBlocks, KernelFunction, Landmarks};
 /// How a scaled item is scored.
 #[derive(Debug, Clone)]
 pub enum ScoreFunction {
-    /// w·x
+    /// w·x + bias
     Linear {
         /// One weight per feature.
         weights: Vec<f64>,
+        /// What is added to all scores; 0 for all that see differences alone.
+        bias: f64,
     },
     /// Σ aₛ K(s, x)
     Kernel {
@@ -46,7 +48,14 @@ impl ScoreFunction {
     /// One score per row that it is linear in, or reads.
     fn scores(&self, mapped: &Features) -> Result<Vec<f64>> {
         match self {
-            ScoreFunction::Linear { weights } | ScoreFunction::Landmarks { weights, .. } => Ok(mapped.times(weights)),
+            ScoreFunction::Linear { weights, bias } => {
+                let mut scores = mapped.times(weights);
+                if *bias != 0.0 {
+                    scores.iter_mut().for_each(|score| *score += bias);
+                }
+                Ok(scores)
+            }
+            ScoreFunction::Landmarks { weights, .. } => Ok(mapped.times(weights)),
             ScoreFunction::Kernel { kernel, support, coefficients } => {
                 ItemBlocks::<f64>::new(*kernel, support)?.scores_of(mapped, coefficients)
             }

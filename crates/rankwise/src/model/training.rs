@@ -20,11 +20,16 @@ pub enum Method {
     Rank2,
     /// Davidson's model: left, tie and right in proportions of the scores.
     Davidson,
+    /// The structural machine that minimises swapped pairs.
+    Swap,
+    /// Least squares on the labels themselves, with a penalty on the weights.
+    Ridge,
 }
 
 impl Method {
     /// All methods.
-    pub const ALL: [Method; 4] = [Method::Compare, Method::Rank, Method::Rank2, Method::Davidson];
+    pub const ALL: [Method; 6] =
+        [Method::Compare, Method::Rank, Method::Rank2, Method::Davidson, Method::Swap, Method::Ridge];
 
     /// The name in options and files.
     pub fn name(self) -> &'static str {
@@ -33,7 +38,14 @@ impl Method {
             Method::Rank => "rank",
             Method::Rank2 => "rank2",
             Method::Davidson => "davidson",
+            Method::Swap => "swap",
+            Method::Ridge => "ridge",
         }
+    }
+
+    /// Whether it learns from items alone, and not from judged pairs.
+    pub fn is_of_items(self) -> bool {
+        matches!(self, Method::Swap | Method::Ridge)
     }
 }
 
@@ -178,6 +190,12 @@ pub struct Training {
     /// With C = ∞, the least lead of a better item over a worse one for weights of norm 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
+    /// Losses were divided by the number of pairs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub normalise: bool,
+    /// Partners that were drawn for each item; `None`: all pairs count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs_per_item: Option<usize>,
     /// What the user should know.
     pub warnings: Vec<String>,
     /// The search that chose C, kernel and loss, if one did.

@@ -7,6 +7,7 @@ mod gram;
 mod pair_rows;
 mod pair_sums;
 mod rank;
+mod ridge;
 pub(crate) mod threshold;
 
 pub(crate) use compare::{PairProblem, Task};
@@ -14,7 +15,8 @@ pub(crate) use exact::Exact;
 pub(crate) use gram::MOST_COLUMNS as MATRIX_PAIRS;
 pub(crate) use pair_rows::PairRows;
 pub(crate) use pair_sums::{Band, Costs, Hinge, PairSums, Rule};
-pub(crate) use rank::{RankCounts, RankSums, Shape, Weighing};
+pub(crate) use rank::{Draw, RankCounts, RankSums, Shape, Weighing};
+pub(crate) use ridge::RidgeProblem;
 
 use crate::math::Real;
 
@@ -159,6 +161,38 @@ pub(crate) trait BlockSums {
     fn round_off(&mut self, width: f64);
     /// About the same sum over a small share of the data, if there is enough of it.
     fn thinned(&self) -> Option<Box<dyn BlockSums + '_>>;
+}
+
+/// A quadratic function of weights, with ½‖w‖² in it.
+pub(crate) trait LeastSquares {
+    /// How many weights there are.
+    fn dim(&self) -> usize;
+    /// The value at given weights, and the gradient. One read.
+    fn at(&self, weights: &[f64]) -> (f64, Vec<f64>);
+    /// Hessian times a vector. One read.
+    fn hessian_times(&self, v: &[f64]) -> Vec<f64>;
+    /// The Hessian itself, row by row; only the lower triangle counts.
+    fn hessian(&self) -> Vec<f64>;
+    /// Its diagonal.
+    fn hessian_diagonal(&self) -> Vec<f64>;
+    /// Multiplications that forming and factoring the Hessian takes.
+    fn hessian_work(&self) -> usize;
+}
+
+/// A plane that touches a convex function of weights from below: offset − normal·w.
+#[derive(Debug, Clone)]
+pub(crate) struct Plane {
+    pub(crate) offset: f64,
+    pub(crate) normal: Vec<f64>,
+}
+
+/// A convex function of weights, at least 0, that is the largest of finitely many planes, as cutting planes see it.
+pub(crate) trait Planes: BlockSums {
+    /// A plane that touches after a step of this size in the direction aimed at last; 0 is where the blocks are. One read.
+    /// `None` where numbers leave their range.
+    fn plane(&mut self, step: f64) -> Option<Plane>;
+    /// Goes that step, without a read.
+    fn settle(&mut self, step: f64);
 }
 
 /// Rows of the matrix K over pairs, restricted to the pairs the solver still works on.

@@ -227,7 +227,7 @@ pub(super) fn columns_as_in<'a>(train: &Items, valid: &'a Items, what: &str) -> 
         feature_names: train.feature_names.clone(),
         are_indicators: train.are_indicators,
         scaler: None,
-        function: ScoreFunction::Linear { weights: vec![0.0; n_features] },
+        function: ScoreFunction::Linear { weights: vec![0.0; n_features], bias: 0.0 },
     };
     scorer.read(valid).map_err(|error| match error {
         Error::Mismatch { problem, remedy } => Error::Data {

@@ -2,7 +2,10 @@
 
 mod aim;
 mod cholesky;
+pub(crate) mod cutting_plane;
 pub(crate) mod hard_margin;
+pub(crate) mod least_squares;
+mod master;
 pub(crate) mod newton_cg;
 pub(crate) mod pair_newton;
 pub(crate) mod polish;

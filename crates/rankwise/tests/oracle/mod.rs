@@ -3,10 +3,13 @@
 pub(crate) mod conic;
 pub(crate) mod likelihoods;
 mod metrics;
+mod pairwise;
 mod paper_claim;
 pub(crate) mod plain;
 pub(crate) mod rank_items;
 mod ranking_fixtures;
 pub(crate) mod ranking_metrics;
+mod ridge;
 mod scikit_learn;
 mod simulate;
+mod swap;

@@ -37,8 +37,8 @@ pub(super) fn sections(page: &mut Page, findings: &Findings<'_>, pictures: &mut 
 /// Adds the section of weights, of the items' own scores, or of support items, which have the names of equal `items`.
 pub(super) fn parts(page: &mut Page, scorer: &Scorer, items: &Items, pictures: &mut Vec<Picture>) {
     let parts = match &scorer.function {
-        ScoreFunction::Linear { weights } if scorer.are_indicators => Parts::scores(scorer, weights),
-        ScoreFunction::Linear { weights } => Parts::weights(scorer, weights),
+        ScoreFunction::Linear { weights, .. } if scorer.are_indicators => Parts::scores(scorer, weights),
+        ScoreFunction::Linear { weights, .. } => Parts::weights(scorer, weights),
         ScoreFunction::Landmarks { weights, .. } => Parts::weights(scorer, &weights[..scorer.n_features]),
         ScoreFunction::Kernel { support, coefficients, .. } => Parts::support(scorer, items, support, coefficients),
     };

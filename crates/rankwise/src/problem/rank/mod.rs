@@ -2,13 +2,14 @@
 //!
 //!   Σ_groups factor·Σ_pairs v_i v_j ℓ(1 − (s_i − s_j)),   s = X w
 //!
-//! A block holds whole groups. It visits the rows of a group once per product: X_g·v, the sums over its pairs, and X_gᵀ of
+//! Where pairs are drawn (`listed`), only those count. A block holds whole groups. It visits the rows of a group once per product: X_g·v, the sums over its pairs, and X_gᵀ of
 //! those while the rows are still in the processor's cache. Blocks depend on the data alone, and their sums are added in
 //! order, so that results do not depend on the number of threads.
 
 mod block;
 mod group;
 mod label_tree;
+mod listed;
 mod logistic;
 #[cfg(test)]
 mod tests;
@@ -17,10 +18,12 @@ mod windows;
 use rayon::prelude::*;
 
 pub(crate) use group::Shape;
+pub(crate) use listed::Draw;
 
-use super::{BlockSums, SumPoint};
+use super::{BlockSums, Plane, Planes, SumPoint};
 use crate::data::{Features, Members, Ranking, mix};
 use block::Block;
+use listed::PairList;
 
 /// Numbers a block should have at least, so that handing it to a thread is worth it.
 const BLOCK_NUMBERS: usize = 1 << 17;
@@ -38,6 +41,8 @@ struct Source<'a> {
     unit: f64,
     labels: &'a [f64],
     weights: Option<&'a [f64]>,
+    /// Only pairs drawn so count.
+    draw: Option<Draw>,
 }
 
 /// How the pairs of a ranking are weighted.
@@ -83,7 +88,7 @@ pub(crate) struct RankSums<'a> {
 
 impl<'a> RankSums<'a> {
     /// The groups of a ranking that `keeps` says yes to and that have at least two labels; items and groups of weight 0
-    /// are absent.
+    /// are absent. With a draw, only the pairs drawn count, each as often as it is drawn.
     pub(crate) fn new(
         data: &'a Ranking,
         keeps: impl Fn(usize) -> bool,
@@ -91,10 +96,12 @@ impl<'a> RankSums<'a> {
         shape: Shape,
         c: f64,
         weighing: Weighing,
+        draw: Option<Draw>,
     ) -> Self {
         let is_equal = weighing == Weighing::Equal;
         let weights = data.weights.as_deref().filter(|_| !is_equal);
-        let source = Source { features: &data.items.features, divisors, unit: 1.0, labels: &data.labels, weights };
+        let source =
+            Source { features: &data.items.features, divisors, unit: 1.0, labels: &data.labels, weights, draw };
         let members: Members = data.groups.members();
         let groups = members.iter().enumerate().filter(|&(group, _)| keeps(group) && data.group_weight(group) > 0.0);
         let groups = groups.map(|(group, items)| {
@@ -113,10 +120,14 @@ impl<'a> RankSums<'a> {
             let labels: Vec<f64> = listed.items.iter().map(|&i| source.labels[i as usize]).collect();
             let weights: Option<Vec<f64>> =
                 source.weights.map(|w| listed.items.iter().map(|&i| w[i as usize]).collect());
-            let Some(pairs) = LabelCounts::of(&labels, weights.as_deref()) else {
+            let Some(mut pairs) = LabelCounts::of(&labels, weights.as_deref()) else {
                 sums.counts.n_dropped += 1;
                 continue;
             };
+            let drawn = source.draw.map(|draw| PairList::draw(draw, &listed.items, &labels));
+            if let Some(drawn) = &drawn {
+                (pairs.n_pairs, pairs.mass) = (drawn.len() as u64, drawn.mass(weights.as_deref()));
+            }
             if balanced {
                 listed.factor /= pairs.mass;
             }
@@ -124,7 +135,12 @@ impl<'a> RankSums<'a> {
             sums.counts.n_groups += 1;
             sums.counts.n_pairs += pairs.n_pairs;
             sums.mass += listed.factor * pairs.mass;
-            open.push(&listed.items, &labels, weights.as_deref(), listed.factor, &pairs.distinct, shape);
+            match drawn {
+                Some(drawn) => open.push_listed(&listed.items, weights.as_deref(), listed.factor, drawn),
+                None => {
+                    open.push(&listed.items, &labels, weights.as_deref(), listed.factor, &pairs.distinct, shape);
+                }
+            }
             let n_numbers = if source.features.is_sparse() {
                 listed.items.iter().map(|&i| source.features.n_stored_in_row(i as usize)).sum()
             } else {
@@ -301,19 +317,7 @@ impl BlockSums for RankSums<'_> {
     }
 
     fn least_lead(&self) -> f64 {
-        let of_group = |(rows, scores): (&[u32], &[f64])| {
-            let mut items: Vec<(f64, f64)> =
-                rows.iter().zip(scores).map(|(&row, &score)| (self.source.labels[row as usize], score)).collect();
-            items.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-            let (mut best_below, mut least) = (f64::NEG_INFINITY, f64::INFINITY);
-            for run in items.chunk_by(|a, b| a.0 == b.0) {
-                let scores = || run.iter().map(|item| item.1);
-                least = least.min(scores().fold(f64::INFINITY, f64::min) - best_below);
-                best_below = best_below.max(scores().fold(f64::NEG_INFINITY, f64::max));
-            }
-            least
-        };
-        self.blocks.iter().flat_map(Block::scores).map(of_group).fold(f64::INFINITY, f64::min)
+        self.blocks.iter().map(|block| block.least_lead(self.source.labels)).fold(f64::INFINITY, f64::min)
     }
 
     fn round_off(&mut self, width: f64) {
@@ -331,7 +335,9 @@ impl BlockSums for RankSums<'_> {
                 if items.len() >= MANY_ITEMS {
                     let some: Vec<u32> = items.iter().copied().filter(|&i| keep(u64::from(i))).collect();
                     let share = items.len() as f64 / some.len().max(1) as f64;
-                    lists.push((Listed { items: some, factor: factor * share * share }, false));
+                    // Of all pairs the square is left, of drawn ones as many for each item.
+                    let of_pairs = if self.source.draw.is_some() { share } else { share * share };
+                    lists.push((Listed { items: some, factor: factor * of_pairs }, false));
                 } else if keep(number) {
                     lists.push((Listed { items: items.to_vec(), factor }, false));
                 }
@@ -341,6 +347,20 @@ impl BlockSums for RankSums<'_> {
         let is_enough = thinned.counts.n_items >= 4 * self.dim() && thinned.mass > 0.0;
         thinned.c *= self.mass / thinned.mass;
         is_enough.then(|| Box::new(thinned) as Box<dyn BlockSums + '_>)
+    }
+}
+
+impl Planes for RankSums<'_> {
+    fn plane(&mut self, step: f64) -> Option<Plane> {
+        let (features, shape) = (self.source.features, self.shape);
+        let (swapped, mut normal) = self.sum_over_blocks(|block, sums| block.plane(features, step, shape, sums));
+        normal.iter_mut().for_each(|slope| *slope = -*slope);
+        let swapped = swapped.into_iter().sum::<Option<f64>>()?;
+        Some(Plane { offset: self.c * swapped, normal })
+    }
+
+    fn settle(&mut self, step: f64) {
+        self.blocks.par_iter_mut().for_each(|block| block.settle(step));
     }
 }
 
