@@ -130,7 +130,7 @@ mod tests {
         let mut texts = Vec::new();
         for _ in 0..20_000 {
             let draw = (random.uniform() * 3000.0) as usize;
-            let tail = if draw % 5 == 0 { "\0" } else { "" };
+            let tail = if draw.is_multiple_of(5) { "\0" } else { "" };
             let text = if draw == 0 { String::new() } else { format!("{draw}").repeat(1 + draw % 7) + tail };
             assert_eq!(fast.find(&text), slow.get(&text).copied());
             let expected = *slow.entry(text.clone()).or_insert_with(|| {
