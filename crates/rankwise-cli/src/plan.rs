@@ -3,6 +3,7 @@
 
 mod evaluate;
 mod grid;
+mod online;
 mod train;
 mod tune;
 mod tune_items;
@@ -22,6 +23,7 @@ use crate::args::{
 use crate::exit::{Failure, Run};
 
 pub(crate) use evaluate::{EvaluatePlan, PairsPlan, RankedPlan, evaluate};
+pub(crate) use online::OnlinePlan;
 pub(crate) use train::{ItemPlan, TrainPlan, train};
 pub(crate) use tune::{PairSearch, Search, TunePlan, tune};
 pub(crate) use tune_items::ItemSearch;
@@ -254,6 +256,8 @@ pub(crate) enum PredictPlan {
         format: PredictFormat,
         /// How many of each group to write.
         top: Option<usize>,
+        /// Whether a classifier's scores are wanted rather than its classes.
+        scores: bool,
     },
 }
 
@@ -281,7 +285,8 @@ pub(crate) fn predict(args: &PredictArgs) -> Run<PredictPlan> {
         if args.format == Some(PredictFormat::Trec) {
             return Err(Failure::Usage("--format trec is for items; pairs are written as csv".into()));
         }
-        refuse(&[("--top", args.top.is_some())], "pairs", "give items (predict MODEL DATA)")?;
+        let of_items = [("--top", args.top.is_some()), ("--scores", args.scores)];
+        refuse(&of_items, "pairs", "give items (predict MODEL DATA)")?;
         let files = pair_files(&args.source, args.input_format, Precision::F64)?;
         // What is to be predicted need not have happened.
         return Ok(PredictPlan::Pairs(PairFiles { with_outcomes: false, ..files }));
@@ -293,7 +298,7 @@ pub(crate) fn predict(args: &PredictArgs) -> Run<PredictPlan> {
     }
     let (source, columns) = item_source(data, args.input_format, &args.source.columns)?;
     let top = args.top.map(|k| usize::try_from(k).unwrap_or(usize::MAX));
-    Ok(PredictPlan::Items { source, columns, format, top })
+    Ok(PredictPlan::Items { source, columns, format, top, scores: args.scores })
 }
 
 /// What `report` looks at.

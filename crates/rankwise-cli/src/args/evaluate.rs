@@ -30,6 +30,7 @@ kendall_tau, kendall_tau_a, spearman   correlations of ranks
 ndcg@K, ndcg   gain 2^label − 1, discount 1/log₂(1 + rank); ndcg@10:sklearn, :lightgbm, :xgboost,
                :letor, :trec count as those tools do
 map, mrr, precision@K, err@K           relevant is label ≥ 1, with map:rel=2 label ≥ 2
+zero_one       of a classifier: share of items in the wrong class (less is better)
 
 Metrics of pairs:
 zero_one       share of pairs whose predicted outcome is wrong (less is better)

@@ -3,6 +3,7 @@
 pub(crate) mod choice;
 mod data;
 mod evaluate;
+mod online;
 mod tools;
 mod train;
 mod tune;

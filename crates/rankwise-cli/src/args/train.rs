@@ -10,6 +10,7 @@ use rankwise::model::{Balance, Method, ThresholdRule, TieBandKind, TieRegion};
 
 use super::choice::{self, KernelName};
 use super::data::{DataArgs, FormatArg};
+use super::online::OnlineArgs;
 
 /// `train`
 #[derive(Debug, Args)]
@@ -20,6 +21,7 @@ Example:
   rankwise train --pairs pairs.csv -o model.safetensors
   rankwise train --pairs games.csv --items players.csv --scale standard -o model.safetensors
   rankwise train --pairs games.csv --loss logistic --tie-band pair -o model.safetensors
+  rankwise train clicks.letor.gz --method online --stream --epochs 3 --C 1e-4 -o model.safetensors
 
 Items have labels (higher is better) and groups (qid) within which they are compared. Objective of
 rank on items, over all pairs of one group with label_i > label_j, c = weight_i·weight_j:
@@ -27,6 +29,9 @@ rank on items, over all pairs of one group with label_i > label_j, c = weight_i�
 With --C inf every pair must be in order by 1; items for which that is impossible are told to be
 so, and no model is written. swap: ½‖w‖² + C·ξ with one slack for all pairs, by cutting planes; it
 equals rank --loss hinge with 4·C. ridge: ½‖w‖² + C·Σ c·(label − w·x − b)², whatever the groups.
+
+online takes random steps towards the optimum of rank with the hinge, one pair at a time; with --task
+classify of ½(‖w‖² + b²) + C·Σ c·max(0, 1 − y·(w·x + b)), y = ±1 for the larger and the smaller label.
 
 Objective of compare on pairs, z = margin, non-ties oriented so that z should be positive:
   ½‖u‖² + C·[Σ_non-ties c·ℓ(1 − β − z) + Σ_ties c·(ℓ(1 + β + z) + ℓ(1 + β − z))]
@@ -42,12 +47,14 @@ pub(crate) struct TrainArgs {
     /// The longest time to train [default: no limit]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, help_heading = "Effort")]
     pub(crate) time_limit: Option<f64>,
-    /// Items: a linear model to start from, such as that of another C
+    /// Items: a linear model to start from, such as that of another C; one of online is gone on with
     #[arg(long, value_name = "MODEL", help_heading = "Effort")]
     pub(crate) init: Option<PathBuf>,
     /// swap: divides the number of swapped pairs and what they weigh by the number of pairs
     #[arg(long, help_heading = "Method")]
     pub(crate) normalise: bool,
+    #[command(flatten)]
+    pub(crate) online: OnlineArgs,
 }
 
 /// What is learnt, from what, by which method: all that `train` and `tune` have in common.
@@ -74,7 +81,8 @@ pub(crate) struct LearnArgs {
 
     /// rank: ranking SVM, on pairs that are no ties or on items; compare: the machine that learns from ties; rank2: each
     /// tie as two opposite pairs; davidson: a model of probabilities; on items also swap: the structural machine of swapped
-    /// pairs; ridge: least squares on the labels [default: rank for items, compare for pairs]
+    /// pairs; ridge: least squares on the labels; online: random steps, for data of any size [default: rank for items,
+    /// compare for pairs]
     #[arg(long, value_parser = choice::method(), help_heading = "Method")]
     pub(crate) method: Option<Method>,
     /// Multiplies the sum of the losses: large means closer to the data; inf (train on items) is a hard margin [default: 1]

@@ -3,13 +3,13 @@
 use rankwise::data::Scale;
 use rankwise::kernel::KernelFunction;
 use rankwise::model::{
-    Balance, Chances, LearntFrom, Method, Model, ScoreFunction, ThresholdRule, TieBandKind, TieRegion, TieShare,
-    Training,
+    Balance, Chances, LearntFrom, Method, Model, OnlineTraining, ScoreFunction, Task, ThresholdRule, TieBandKind,
+    TieRegion, TieShare, Training,
 };
 use rankwise::{Loss, Stop};
 use serde::{Serialize, Serializer};
 
-use crate::text::{Facts, count, number, percent, rounded};
+use crate::text::{Facts, count, number, percent, rounded, rounded_or_dash};
 
 /// The JSON keys that describe a model.
 #[derive(Debug, Serialize)]
@@ -40,13 +40,16 @@ pub(super) struct Description<'a> {
     groups_dropped: usize,
     pairs: usize,
     ties: usize,
-    objective: f64,
-    gap: f64,
+    objective: Option<f64>,
+    gap: Option<f64>,
     certificate: &'a str,
     iterations: u64,
     stop: Stop,
     support: Option<usize>,
-    /// What is added to all scores; only regression has it.
+    #[serde(flatten)]
+    online: Option<OnlineTraining>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    classes: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bias: Option<f64>,
     #[serde(flatten)]
@@ -119,12 +122,14 @@ impl<'a> Description<'a> {
             groups_dropped: training.groups_dropped,
             pairs: training.pairs,
             ties: training.ties,
-            objective: training.objective,
-            gap: training.gap,
+            objective: training.known_objective(),
+            gap: training.known_gap(),
             certificate: &training.certificate,
             iterations: training.iterations,
             stop: training.stop,
             support: training.support,
+            online: training.online,
+            classes: model.classes.as_deref(),
             bias: bias(model),
             separation: training.margin.map(|margin| Separation { separable: true, margin }),
             comparer: (training.learnt_from == LearntFrom::Pairs).then(|| Comparer::new(model)),
@@ -167,10 +172,16 @@ pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
         facts.add("options", options);
     }
     facts.add("data", data_text(training));
-    facts.add("objective", rounded(training.objective));
-    facts.add("gap", format!("{} ({})", rounded(training.gap), training.certificate));
+    facts.add("objective", rounded_or_dash(training.known_objective()));
+    facts.add("gap", format!("{} ({})", rounded_or_dash(training.known_gap()), training.certificate));
     facts.add("stop", stop_text(training));
-    if let Some(bias) = bias(model) {
+    if let Some(classes) = &model.classes {
+        let bias = bias(model).unwrap_or(0.0);
+        facts.add(
+            "classes",
+            format!("{}, scores below 0 mean the first; bias {}", classes.join(" and "), rounded(bias)),
+        );
+    } else if let Some(bias) = bias(model) {
         facts.add("bias", rounded(bias));
     }
     if let Some(margin) = training.margin {
@@ -263,11 +274,16 @@ fn options_text(model: &Model) -> String {
         Scale::Standard => options.push("--scale standard".into()),
         Scale::Minmax => options.push("--scale minmax".into()),
     }
+    if let Some(OnlineTraining { task, batch, schedule, average, stream }) = training.online {
+        options.push(format!("--task {} --batch {} --schedule {}", task.name(), batch.name(), schedule.name()));
+        options.extend((!average).then(|| "--no-average".to_string()));
+        options.extend(stream.then(|| "--stream".to_string()));
+    }
     options.join(" ")
 }
 
 fn data_text(training: &Training) -> String {
-    if training.method == Method::Ridge {
+    if training.method == Method::Ridge || training.online.is_some_and(|online| online.task == Task::Classify) {
         return format!("{}, {}", count(training.items, "item"), count(training.features, "feature"));
     }
     if training.learnt_from == LearntFrom::Items {
@@ -308,6 +324,9 @@ pub(super) fn items_text(items: usize, features: usize, groups: usize, dropped: 
 }
 
 fn stop_text(training: &Training) -> String {
+    if training.online.is_some() && matches!(training.stop, Stop::MaxIter | Stop::Converged) {
+        return format!("after {} steps, as asked for", training.iterations);
+    }
     let why = match training.stop {
         Stop::Converged => "converged",
         Stop::MaxIter => "stopped by --max-iter",
@@ -335,7 +354,9 @@ fn threshold_text(model: &Model) -> String {
 /// How margins m become probabilities.
 fn chances_text(chances: Chances, has_band: bool) -> String {
     match chances {
-        Chances::RaoKupper { .. } if has_band => "Rao–Kupper, τ from the tie band".into(),
+        Chances::RaoKupper { tau } if has_band => {
+            format!("Rao–Kupper, τ from the tie band and at least {}", rounded(tau))
+        }
         Chances::RaoKupper { tau } => format!("Rao–Kupper, τ {}", rounded(tau)),
         Chances::Davidson { .. } if has_band => "Davidson, log ν from the tie band".into(),
         Chances::Davidson { log_nu } => format!("Davidson, ν {}", rounded(log_nu.exp())),

@@ -121,6 +121,7 @@ impl Conventions {
         let n_pairs = match training.method {
             Method::Rank => training.pairs - training.ties.min(training.pairs),
             Method::Rank2 => 2 * training.pairs,
+            Method::Online if model.classes.is_some() => training.items,
             _ => training.pairs,
         };
         let is_balanced = training.balance == Balance::Groups;
@@ -131,8 +132,10 @@ impl Conventions {
             .then(|| 4.0 * training.c / if training.normalise { n_losses } else { 1.0 });
         let c = rank_c.unwrap_or(training.c);
         let times_mean = c * n_losses;
-        let is_plain_ranking =
-            training.learnt_from == LearntFrom::Items && !is_balanced && training.pairs_per_item.is_none();
+        let is_plain_ranking = training.learnt_from == LearntFrom::Items
+            && !is_balanced
+            && training.pairs_per_item.is_none()
+            && model.classes.is_none();
         let is_squared = training.loss == Loss::SquaredHinge;
         Some(Conventions {
             lambda_of_sum: 1.0 / c,

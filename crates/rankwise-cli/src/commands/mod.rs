@@ -12,6 +12,7 @@ mod report;
 mod simulate;
 mod train;
 mod train_items;
+mod train_online;
 mod tune;
 mod tuning;
 

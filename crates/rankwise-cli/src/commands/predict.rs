@@ -52,11 +52,15 @@ pub(super) fn run(args: &PredictArgs, output: &Output) -> Run<()> {
             let verdicts = model.judge(&table.set)?;
             tell(of_pairs(&model, &table, &verdicts))
         }
-        PredictPlan::Items { source, columns, format, top } => {
+        PredictPlan::Items { source, columns, format, top, scores: only_scores } => {
             let table = io::read_items(&source, &columns, Precision::F64)?;
             output.note(|| format!("read {}", count(table.items.n_items(), "item")));
             let scores = model.scorer.scores(&table.items)?;
-            let ranked = RankedItems::new(&table, &scores, top);
+            let classes = match only_scores {
+                true => None,
+                false => scores.iter().map(|&score| model.class_of(score)).collect::<Option<Vec<&str>>>(),
+            };
+            let ranked = RankedItems::new(&table, &scores, top).with_classes(classes);
             tell(Predictions {
                 facts: json!({ "items": scores.len(), "output": null }),
                 as_text: Box::new(|| ranked.text(format)),

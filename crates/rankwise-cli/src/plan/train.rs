@@ -8,6 +8,7 @@ use rankwise::io::{Columns, PairFiles, Source};
 use rankwise::model::{Balance, Method};
 use rankwise::{Loss, RankSvm, Ridge, SwapSvm};
 
+use super::online::{self, OnlinePlan};
 use super::{c, common_effort, estimator, item_source, kernel, pair_files, refuse, refuse_unused, time_limit};
 use crate::args::{Common, KernelName, LearnArgs, TrainArgs};
 use crate::exit::{Failure, Run};
@@ -23,6 +24,8 @@ pub(crate) enum TrainPlan {
     },
     /// From items with labels.
     Items(ItemPlan),
+    /// From items, by random steps.
+    Online(OnlinePlan),
 }
 
 /// `train` on items, as meant.
@@ -42,6 +45,10 @@ pub(crate) struct ItemPlan {
 /// What `train` was asked to do.
 pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
     let learn = &args.learn;
+    if learn.method == Some(Method::Online) {
+        return online::plan(args, common).map(TrainPlan::Online);
+    }
+    refuse(&args.online.typed(), "other methods", "choose --method online")?;
     if let Some(data) = &learn.data {
         return on_items(data, args, common).map(TrainPlan::Items);
     }
@@ -92,6 +99,13 @@ fn on_items(data: &str, args: &TrainArgs, common: &Common) -> Run<ItemPlan> {
 
 /// The ranking machine on items with all of its parameters but C and loss.
 pub(super) fn rank_svm(args: &LearnArgs, common: &Common) -> Run<RankSvm> {
+    if args.method == Some(Method::Online) {
+        return Err(Failure::Usage(
+            "--method online is not tuned: tune C with --method rank --loss hinge, whose objective is the same, and give \
+             it to train --method online --C X"
+                .into(),
+        ));
+    }
     if let Some(method) = args.method.filter(|method| *method != Method::Rank) {
         return Err(Failure::Usage(format!(
             "--method {} learns from compared pairs, not from items; choose --method rank, or give pairs with \
@@ -129,6 +143,14 @@ fn ridge(args: &TrainArgs, common: &Common) -> Run<Ridge> {
 
 /// What all linear machines on items have: how groups are weighted, and the work they may do.
 fn of_items(args: &LearnArgs, common: &Common) -> Run<(Balance, Effort)> {
+    let balance = check_item_options(args)?;
+    let mut effort = common_effort(common);
+    (effort.tol, effort.max_iter) = (args.effort.tol, args.effort.max_iter);
+    Ok((balance, effort))
+}
+
+/// Refuses what does not apply to items; says how groups are balanced.
+pub(super) fn check_item_options(args: &LearnArgs) -> Run<Balance> {
     if args.kernel.kernel.is_some_and(|kernel| kernel != KernelName::Linear) {
         return Err(Failure::Usage("kernels for items are not available yet; choose --kernel linear".into()));
     }
@@ -143,7 +165,5 @@ fn of_items(args: &LearnArgs, common: &Common) -> Run<(Balance, Effort)> {
     refuse(&of_ties, "items", "give compared pairs with --pairs FILE")?;
     let balance = args.ties.balance.unwrap_or_default();
     refuse(&[("--balance outcomes", balance == Balance::Outcomes)], "items", "choose --balance groups")?;
-    let mut effort = common_effort(common);
-    (effort.tol, effort.max_iter) = (args.effort.tol, args.effort.max_iter);
-    Ok((balance, effort))
+    Ok(balance)
 }

@@ -1,5 +1,6 @@
 //! What the user has: features, items with labels in groups, pairs with outcomes, folds; nothing here knows a loss, a solver or a model.
 
+mod alias;
 mod comparison;
 mod features;
 mod folds;
@@ -15,6 +16,7 @@ mod scale;
 pub mod simulate;
 mod verdicts;
 
+pub(crate) use alias::Alias;
 pub use comparison::{Comparisons, Context, Outcome, Pair, PairSet};
 pub use features::{Features, Precision};
 pub(crate) use features::{Stored, Values};
@@ -29,6 +31,7 @@ pub(crate) use ranges::{ColumnRanges, has_f32_magnitude};
 pub use ranking::Ranking;
 pub(crate) use ranking::check_weights;
 pub(crate) use row_store::{Block, RowStore};
+pub(crate) use scale::ScaleSurvey;
 pub use scale::{Scale, Scaler};
 pub use verdicts::Verdicts;
 pub(crate) use verdicts::predicted;

@@ -27,9 +27,14 @@ pub(super) fn rank_sums<'a>(
 ) -> Result<RankSums<'a>> {
     let divisors = scaler.map(|scaler| scaler.divisor.as_slice());
     let sums = RankSums::new(data, keeps, divisors, shape, c, weighing, draw);
-    let counts = sums.counts();
+    check_pairs(data.n_items(), sums.counts(), sums.mass())?;
+    Ok(sums)
+}
+
+/// There must be pairs, and weights that can be added.
+pub(super) fn check_pairs(n_items: usize, counts: RankCounts, mass: f64) -> Result<()> {
     if counts.n_pairs == 0 {
-        let problem = match (data.n_items(), counts.n_dropped) {
+        let problem = match (n_items, counts.n_dropped) {
             (0, _) => "there is no item",
             (_, 0) => "every weight is 0",
             (_, 1) => "all labels of the group are the same, so there is nothing to learn",
@@ -41,23 +46,29 @@ pub(super) fn rank_sums<'a>(
             "give groups (qid) in which labels differ, with weights above 0",
         ));
     }
-    if !(sums.mass() > 0.0 && sums.mass().is_finite()) {
+    if !(mass > 0.0 && mass.is_finite()) {
         return Err(Error::Numeric {
-            problem: format!("the products of weights of all pairs sum to {:e}, not a number above 0", sums.mass()),
+            problem: format!("the products of weights of all pairs sum to {mass:e}, not a number above 0"),
             remedy: "multiply all weights by a number that brings them near 1, and C by what makes up for it".into(),
         });
     }
-    Ok(sums)
+    Ok(())
+}
+
+/// The weights and the bias of a linear model to start from.
+pub(super) fn linear_parts(model: &Model) -> Result<(&[f64], f64)> {
+    match &model.scorer.function {
+        ScoreFunction::Linear { weights, bias } => Ok((weights, *bias)),
+        other => Err(Error::Mismatch {
+            problem: format!("the model to start from has the {} kernel", other.kernel().name()),
+            remedy: "start from a linear model".into(),
+        }),
+    }
 }
 
 /// The weights of a linear model, as features scaled by `scaler` want them.
 pub(super) fn weights_of(model: &Model, items: &Items, scaler: Option<&Scaler>) -> Result<Vec<f64>> {
-    let ScoreFunction::Linear { weights, .. } = &model.scorer.function else {
-        return Err(Error::Mismatch {
-            problem: format!("the model to start from has the {} kernel", model.scorer.function.kernel().name()),
-            remedy: "start from a linear model".into(),
-        });
-    };
+    let (weights, _) = linear_parts(model)?;
     let unscaled = |at: usize| weights[at] / model.scorer.scaler.as_ref().map_or(1.0, |s| s.divisor[at]);
     let mut start = vec![0.0; items.features.n_cols()];
     for (at, column) in model.scorer.columns(items)?.into_iter().enumerate() {
@@ -204,9 +215,20 @@ impl Record<'_> {
             margin: self.margin,
             normalise: self.normalise,
             pairs_per_item: self.pairs_per_item,
+            online: None,
             warnings,
             tuning: None,
         };
-        Model { scorer, threshold: 0.0, beta: None, no_tie_region: false, band: None, chances: None, training }
+        Model {
+            scorer,
+            threshold: 0.0,
+            beta: None,
+            no_tie_region: false,
+            band: None,
+            chances: None,
+            classes: None,
+            state: None,
+            training,
+        }
     }
 }

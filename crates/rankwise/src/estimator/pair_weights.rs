@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::pair_solution::{By, Instance, Solution};
+use super::pair_solution::{By, Instance, Margins, Solution};
 use crate::data::{Features, Outcome, Precision};
 use crate::error::{Error, Result};
 use crate::kernel::{KernelFunction, Landmarks};
@@ -189,7 +189,7 @@ impl<'e> Instance<'e, '_> {
             objective,
             gap: gap.max(0.0),
             stop,
-            margins: sums.margins(),
+            margins: Margins::OfScores(sums.scores().to_vec()),
             offsets: space.has_band().then(|| sums.offsets()),
             largest_tie_offset: sums.largest_tie_offset(),
             beta,
@@ -204,7 +204,7 @@ impl<'e> Instance<'e, '_> {
             if at_zero < solution.objective {
                 let dual = solution.objective * (1.0 - solution.gap);
                 solution.is_constant = true;
-                solution.margins.fill(0.0);
+                solution.margins.fill_zero();
                 solution.offsets = solution.offsets.map(|offsets| vec![beta; offsets.len()]);
                 solution.largest_tie_offset = beta;
                 solution.objective = at_zero;

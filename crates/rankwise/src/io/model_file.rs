@@ -8,6 +8,7 @@
 //! | `threshold`, `beta`, `no_tie_region` | τ; β, absent for rankers; `true` or `false` |
 //! | `bias` | what a linear model adds to all scores; absent where that is 0 |
 //! | `chances`, `band` | how margins become probabilities; the base of a tie band and the names of the comparison's columns: JSON, absent without them |
+//! | `classes`, `state` | the two classes of a classifier; steps, spread and last bias of random steps; as JSON, absent elsewhere |
 //! | `sha256` | over all of the other metadata and all tensors |
 //!
 //! | tensor | type and shape | |
@@ -19,6 +20,7 @@
 //! | `landmark_factor` | f64 \[landmarks, landmarks\] | models on landmarks: these are the support items, `weights` has theirs behind those of the features |
 //! | `band_mean`, `band_difference`, `band_context` | f64 \[weights\], f64 \[weights\], f64 \[columns\] | with a tie band |
 //! | `band_shift`, `band_divisor` | f64 \[columns\] | with scaled columns of the comparison |
+//! | `last_weights` | f64 \[features\] | where random steps stopped |
 //! | `scaler_shift`, `scaler_divisor` | f64 \[features\] | with scaling |
 //!
 //! Reading trusts nothing: see [`read_model`].
@@ -35,7 +37,7 @@ use super::tensor_file::{Fault, Tensor, TensorFile, header_length, to_json};
 use super::write_atomically;
 use crate::data::{Features, Scaler, Values};
 use crate::error::{self, Error};
-use crate::model::{Landmarks, Model, ScoreFunction, Scorer, TieBand, Training};
+use crate::model::{Landmarks, Model, OnlineState, ScoreFunction, Scorer, TieBand, Training};
 
 const FORMAT: &str = "rankwise/1";
 /// Columns of sparse rows are numbered in 32 bits.
@@ -107,6 +109,12 @@ fn encode(model: &Model) -> Result<Vec<u8>, String> {
     if let Some(chances) = &model.chances {
         text("chances", to_json(chances)?);
     }
+    if let Some(classes) = &model.classes {
+        text("classes", to_json(classes)?);
+    }
+    if let Some(OnlineState { steps, spread, bias, .. }) = model.state {
+        text("state", to_json(&StateText { steps, spread, bias })?);
+    }
     if let Some(band) = &model.band {
         text("band", to_json(&BandText { base: band.base, context: band.context_names.clone() })?);
     }
@@ -126,6 +134,9 @@ fn encode(model: &Model) -> Result<Vec<u8>, String> {
             tensor("band_shift", vec![scaler.shift.len()], f64_bytes(&scaler.shift));
             tensor("band_divisor", vec![scaler.divisor.len()], f64_bytes(&scaler.divisor));
         }
+    }
+    if let Some(state) = &model.state {
+        tensor("last_weights", vec![state.weights.len()], f64_bytes(&state.weights));
     }
     let support = match &scorer.function {
         ScoreFunction::Linear { weights, .. } => {
@@ -168,6 +179,14 @@ fn encode(model: &Model) -> Result<Vec<u8>, String> {
 struct BandText {
     base: f64,
     context: Vec<String>,
+}
+
+/// What of the state of random steps is no tensor.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct StateText {
+    steps: u64,
+    spread: f64,
+    bias: f64,
 }
 
 fn f64_bytes(values: &[f64]) -> (Dtype, Vec<u8>) {
@@ -227,8 +246,11 @@ fn decode(bytes: &[u8]) -> Result<Model, Fault> {
         }
     };
     let band = if entries.has_text("band") { Some(entries.band()?) } else { None };
+    let state = if entries.has_text("state") { Some(entries.state()?) } else { None };
     let model = Model {
         band,
+        state,
+        classes: if entries.has_text("classes") { Some(entries.json("classes")?) } else { None },
         chances: if entries.has_text("chances") { Some(entries.json("chances")?) } else { None },
         threshold: entries.parsed("threshold", "a number")?,
         beta: if entries.has_text("beta") { Some(entries.parsed("beta", "a number")?) } else { None },
@@ -273,6 +295,11 @@ impl Entries<'_> {
         let text = self.text(name)?;
         let unread = |error| Fault::newer(format!("its entry {name:?} cannot be read: {error}"));
         serde_json::from_str(&text).map_err(unread)
+    }
+
+    fn state(&mut self) -> Result<OnlineState, Fault> {
+        let StateText { steps, spread, bias } = self.json("state")?;
+        Ok(OnlineState { steps, spread, bias, weights: self.f64s("last_weights")? })
     }
 
     /// [`Entries::json`] of the type of `_like`.

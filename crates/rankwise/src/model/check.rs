@@ -63,6 +63,16 @@ impl Model {
             band.check(n)?;
         }
         self.chances.as_ref().map_or(Ok(()), |rule| rule.check())?;
+        if let Some(classes) = &self.classes {
+            has_length("classes", classes.len(), "expected", 2)?;
+        }
+        if let Some(state) = &self.state {
+            has_length("last weights", state.weights.len(), "features", n)?;
+            are_finite("last weight", &state.weights)?;
+            if !(state.bias.is_finite() && state.spread.is_finite() && state.spread >= 0.0) {
+                return Err(format!("steps stopped at the bias {} with the spread {}", state.bias, state.spread));
+            }
+        }
         let (scores_with, trained_with) = (scorer.function.kernel(), self.training.kernel);
         if scores_with != trained_with {
             return Err(format!("the model scores with {scores_with:?}, but was trained with {trained_with:?}"));

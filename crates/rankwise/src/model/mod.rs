@@ -4,6 +4,7 @@ mod band;
 mod chances;
 mod check;
 mod number;
+mod online;
 mod scorer;
 mod training;
 mod tuning;
@@ -11,6 +12,7 @@ mod tuning;
 pub use crate::kernel::Landmarks;
 pub use band::TieBand;
 pub use chances::Chances;
+pub use online::{Batch, OnlineState, OnlineTraining, Schedule, Task, class_name};
 pub use scorer::{ScoreFunction, Scorer};
 pub use training::{Balance, LearntFrom, Method, ThresholdRule, TieBandKind, TieRegion, TieShare, Training};
 pub use tuning::{EQUAL_MEANS, Tuning, TuningBaseline, TuningPoint, TuningSplit};
@@ -36,6 +38,10 @@ pub struct Model {
     pub band: Option<TieBand>,
     /// How margins become probabilities, if they do.
     pub chances: Option<Chances>,
+    /// Of a classifier its two classes: scores below 0 mean the first one, others the second.
+    pub classes: Option<Vec<String>>,
+    /// Where random steps stopped, from which they can go on.
+    pub state: Option<OnlineState>,
     /// How it was trained.
     pub training: Training,
 }
@@ -74,6 +80,11 @@ impl Model {
     /// The predicted outcome of every pair.
     pub fn compare(&self, set: &PairSet) -> Result<Vec<Outcome>> {
         Ok(self.judge(set)?.outcomes())
+    }
+
+    /// The class that a score means; `None` if this is no classifier.
+    pub fn class_of(&self, score: f64) -> Option<&str> {
+        self.classes.as_ref()?.get(usize::from(score >= 0.0)).map(String::as_str)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is known of a model's training, saved with it. No times and no thread counts: the same input gives the
 //! same bytes.
 
-use super::Tuning;
+use super::{OnlineTraining, Tuning};
 use crate::data::Scale;
 use crate::kernel::KernelFunction;
 use crate::loss::Loss;
@@ -24,12 +24,14 @@ pub enum Method {
     Swap,
     /// Least squares on the labels themselves, with a penalty on the weights.
     Ridge,
+    /// Subgradient steps on random pairs or groups of items, or on random items of two classes.
+    Online,
 }
 
 impl Method {
     /// All methods.
-    pub const ALL: [Method; 6] =
-        [Method::Compare, Method::Rank, Method::Rank2, Method::Davidson, Method::Swap, Method::Ridge];
+    pub const ALL: [Method; 7] =
+        [Method::Compare, Method::Rank, Method::Rank2, Method::Davidson, Method::Swap, Method::Ridge, Method::Online];
 
     /// The name in options and files.
     pub fn name(self) -> &'static str {
@@ -40,6 +42,7 @@ impl Method {
             Method::Davidson => "davidson",
             Method::Swap => "swap",
             Method::Ridge => "ridge",
+            Method::Online => "online",
         }
     }
 
@@ -167,10 +170,10 @@ pub struct Training {
     pub pairs: usize,
     /// Of these, ties; 0 for items, of which only pairs with different labels count.
     pub ties: usize,
-    /// The primal value at the model.
+    /// The primal value at the model; NaN where nobody computed it, see [`Training::known_objective`].
     #[serde(with = "super::number")]
     pub objective: f64,
-    /// (primal − dual)/max(primal, 1e-12).
+    /// (primal − dual)/max(primal, 1e-12); NaN where nobody computed it, see [`Training::known_gap`].
     #[serde(with = "super::number")]
     pub gap: f64,
     /// What the gap is.
@@ -196,9 +199,24 @@ pub struct Training {
     /// Partners that were drawn for each item; `None`: all pairs count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairs_per_item: Option<usize>,
+    /// How random steps were made, by [`Method::Online`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub online: Option<OnlineTraining>,
     /// What the user should know.
     pub warnings: Vec<String>,
     /// The search that chose C, kernel and loss, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuning: Option<Tuning>,
+}
+
+impl Training {
+    /// The primal value at the model, where it was computed: a stream is not read again for it unless that is asked for.
+    pub fn known_objective(&self) -> Option<f64> {
+        Some(self.objective).filter(|value| !value.is_nan())
+    }
+
+    /// The relative duality gap, where it was computed.
+    pub fn known_gap(&self) -> Option<f64> {
+        Some(self.gap).filter(|gap| !gap.is_nan())
+    }
 }

@@ -3,6 +3,7 @@
 mod bias;
 mod compare;
 mod exact;
+mod examples;
 mod gram;
 mod pair_rows;
 mod pair_sums;
@@ -12,10 +13,11 @@ pub(crate) mod threshold;
 
 pub(crate) use compare::{PairProblem, Task};
 pub(crate) use exact::Exact;
+pub(crate) use examples::{ExampleSums, ExampleTerms};
 pub(crate) use gram::MOST_COLUMNS as MATRIX_PAIRS;
 pub(crate) use pair_rows::PairRows;
 pub(crate) use pair_sums::{Band, Costs, Hinge, PairSums, Rule};
-pub(crate) use rank::{Draw, RankCounts, RankSums, Shape, Weighing};
+pub(crate) use rank::{Draw, GroupTerms, PairTerms, RankCounts, RankSums, Shape, Weighing};
 pub(crate) use ridge::RidgeProblem;
 
 use crate::math::Real;
@@ -193,6 +195,17 @@ pub(crate) trait Planes: BlockSums {
     fn plane(&mut self, step: f64) -> Option<Plane>;
     /// Goes that step, without a read.
     fn settle(&mut self, step: f64);
+}
+
+/// Losses of which a solver sees one random term at a time. A term is drawn in proportion to its weight, so that the mean of
+/// its slope is the slope of all losses over the sum of their weights.
+pub(crate) trait RandomTerms {
+    /// Draws a term and looks at it at the weights `scale`·`direction`; whether it has a slope there.
+    fn draw(&mut self, direction: &[f64], scale: f64) -> bool;
+    /// Adds minus the slope of the drawn term, times a factor, to `direction`, and times another factor to another vector.
+    fn descend(&mut self, direction: &mut [f64], factor: f64, other: Option<(&mut [f64], f64)>);
+    /// The mean of ‖d‖² over a few random terms with leads d·w.
+    fn mean_square(&mut self) -> f64;
 }
 
 /// Rows of the matrix K over pairs, restricted to the pairs the solver still works on.

@@ -12,6 +12,7 @@ pub(crate) mod polish;
 mod scan;
 pub(crate) mod smo;
 pub(crate) mod smoothing;
+pub(crate) mod subgradient;
 
 use std::time::Instant;
 

@@ -54,6 +54,7 @@ fn training(kernel: KernelFunction, method: Method) -> Training {
         margin: Some(0.1),
         normalise: false,
         pairs_per_item: None,
+        online: None,
         warnings: vec!["feature \"a\\b\"\n differs".into()],
         tuning: None,
     }
@@ -62,7 +63,17 @@ fn training(kernel: KernelFunction, method: Method) -> Training {
 fn model(function: ScoreFunction, n_features: usize) -> Model {
     let training = training(function.kernel(), Method::Compare);
     let scorer = Scorer { n_features, feature_names: None, are_indicators: false, scaler: None, function };
-    Model { scorer, threshold: 0.1, beta: Some(-0.7), no_tie_region: false, band: None, chances: None, training }
+    Model {
+        scorer,
+        threshold: 0.1,
+        beta: Some(-0.7),
+        no_tie_region: false,
+        classes: None,
+        state: None,
+        band: None,
+        chances: None,
+        training,
+    }
 }
 
 fn linear() -> Model {

@@ -1,5 +1,6 @@
 //! `evaluate`: a model measured on judged pairs or on items with labels, or a run of a search engine on its judgments.
 
+mod classes;
 pub(super) mod items;
 mod pairs;
 pub(super) mod ranked;

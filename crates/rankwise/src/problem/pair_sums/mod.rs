@@ -170,10 +170,9 @@ impl<'a> PairSums<'a> {
         parts.into_iter().fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Margins right − left of all pairs as judged, where the sum was sent.
-    pub(crate) fn margins(&self) -> Vec<f64> {
-        let scores = &self.here.way.scores;
-        self.pairs.par_iter().map(|p| scores[p.right as usize] - scores[p.left as usize]).collect()
+    /// Scores of items, where the sum was sent.
+    pub(crate) fn scores(&self) -> &[f64] {
+        &self.here.way.scores
     }
 
     /// b of all pairs, where the sum was sent.

@@ -244,6 +244,21 @@ impl Group {
         }
     }
 
+    /// Slopes of the hinge itself at new scores (finite ones), a subgradient where it has a kink.
+    pub(super) fn hinge_slopes(
+        &mut self,
+        scores: &[f64],
+        weights: Option<&[f64]>,
+        slopes: &mut [f64],
+        scratch: &mut Scratch,
+    ) {
+        scratch.reset(scores.len(), matches!(self.labels, Labels::Grades(_)));
+        self.find_windows(scores, weights, &[1.0], scratch);
+        for (i, slope) in slopes.iter_mut().enumerate() {
+            *slope = -weights.map_or(1.0, |w| w[i]) * (scratch.worse[0][i] - scratch.better[0][i]);
+        }
+    }
+
     /// Curvature times a change of the scores.
     pub(super) fn curvature_times(
         &mut self,

@@ -8,9 +8,11 @@
 
 mod block;
 mod group;
+mod group_terms;
 mod label_tree;
 mod listed;
 mod logistic;
+mod pair_terms;
 #[cfg(test)]
 mod tests;
 mod windows;
@@ -18,7 +20,9 @@ mod windows;
 use rayon::prelude::*;
 
 pub(crate) use group::Shape;
+pub(crate) use group_terms::GroupTerms;
 pub(crate) use listed::Draw;
+pub(crate) use pair_terms::PairTerms;
 
 use super::{BlockSums, Plane, Planes, SumPoint};
 use crate::data::{Features, Members, Ranking, mix};
