@@ -19,6 +19,7 @@ Example:
   rankwise train train.letor -o model.safetensors
   rankwise train hotels.csv --label stars --group city --scale standard -o model.safetensors
   rankwise train --pairs pairs.csv -o model.safetensors
+  rankwise train hotels.csv --pairs judged.csv -o model.safetensors   (labels and pairs of the same items)
   rankwise train --pairs games.csv --items players.csv --scale standard -o model.safetensors
   rankwise train --pairs games.csv --loss logistic --tie-band pair -o model.safetensors
   rankwise train clicks.letor.gz --method online --stream --epochs 3 --C 1e-4 -o model.safetensors
@@ -62,7 +63,7 @@ pub(crate) struct TrainArgs {
 pub(crate) struct LearnArgs {
     /// Items to rank: .svm, .svmlight, .letor, .txt, .dat in SVMlight's format (label qid:N index:value …), or .csv, .tsv
     /// with the columns label, qid and features (also .gz, .xz, .zst); `-` is standard input
-    #[arg(value_name = "DATA", conflicts_with_all = ["pairs", "items"])]
+    #[arg(value_name = "DATA", conflicts_with_all = ["items"])]
     pub(crate) data: Option<String>,
     /// The model file to write
     #[arg(short, long, value_name = "MODEL")]

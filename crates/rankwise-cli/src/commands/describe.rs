@@ -132,7 +132,7 @@ impl<'a> Description<'a> {
             classes: model.classes.as_deref(),
             bias: bias(model),
             separation: training.margin.map(|margin| Separation { separable: true, margin }),
-            comparer: (training.learnt_from == LearntFrom::Pairs).then(|| Comparer::new(model)),
+            comparer: (training.learnt_from != LearntFrom::Items).then(|| Comparer::new(model)),
         }
     }
 }
@@ -187,15 +187,17 @@ pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
     if let Some(margin) = training.margin {
         facts.add("margin", format!("{}: the least lead of a better item, for weights of norm 1", rounded(margin)));
     }
-    if training.learnt_from == LearntFrom::Pairs {
+    if training.learnt_from != LearntFrom::Items {
         add_comparer_facts(facts, model);
     }
 }
 
-/// What a regression adds to all scores.
+/// What a regression or a classifier adds to all scores.
 fn bias(model: &Model) -> Option<f64> {
     match model.scorer.function {
-        ScoreFunction::Linear { bias, .. } if model.training.method == Method::Ridge => Some(bias),
+        ScoreFunction::Linear { bias, .. } if model.training.method == Method::Ridge || model.classes.is_some() => {
+            Some(bias)
+        }
         _ => None,
     }
 }
@@ -286,14 +288,17 @@ fn data_text(training: &Training) -> String {
     if training.method == Method::Ridge || training.online.is_some_and(|online| online.task == Task::Classify) {
         return format!("{}, {}", count(training.items, "item"), count(training.features, "feature"));
     }
-    if training.learnt_from == LearntFrom::Items {
-        return items_text(
+    if training.learnt_from != LearntFrom::Pairs {
+        let text = items_text(
             training.items,
             training.features,
             training.groups.unwrap_or(1),
             training.groups_dropped,
             training.pairs,
         );
+        let is_both = training.learnt_from == LearntFrom::Both;
+        let more = format!("; of labels and judgments, {} among these", count(training.ties, "tie"));
+        return text + if is_both { &more } else { "" };
     }
     let mut text = format!(
         "{} ({}), {}, {}",

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use rankwise::data::Ranking;
+use rankwise::estimator::ItemEstimator;
 use rankwise::io::ItemTable;
 use rankwise::metrics::{ItemMetric, Ranked};
 use rankwise::model::Method;
@@ -32,8 +33,17 @@ pub(super) fn run(plan: &ItemPlan, target: &Path, output: &Output) -> Run<()> {
         format!("read {} in {groups} in {load:.2} s", count(data.n_items(), "item"))
     });
 
+    let judged = match &plan.judged {
+        Some(files) => Some(io::read_pairs(files)?.into_judged(&data.items)?),
+        None => None,
+    };
+    let load = started.elapsed().as_secs_f64();
     let started = Instant::now();
-    let fit = match fit(output, |bar| plan.estimator.fit_from(&data, init.as_ref(), bar))? {
+    let learnt = fit(output, |bar| match (&plan.estimator, &judged) {
+        (ItemEstimator::Rank(svm), Some(judged)) => svm.fit_both(&data, judged, init.as_ref(), bar),
+        (estimator, _) => estimator.fit_from(&data, init.as_ref(), bar),
+    })?;
+    let fit = match learnt {
         Err(error @ Error::NotRankable { .. }) => {
             let seconds = Seconds { load, train: started.elapsed().as_secs_f64() };
             unused.iter().for_each(|warning| output.warning(warning));

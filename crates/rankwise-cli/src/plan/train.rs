@@ -40,6 +40,8 @@ pub(crate) struct ItemPlan {
     pub(crate) estimator: ItemEstimator,
     /// A model to start from.
     pub(crate) init: Option<PathBuf>,
+    /// Judged pairs of the same items, to be learnt from at once.
+    pub(crate) judged: Option<PairFiles>,
 }
 
 /// What `train` was asked to do.
@@ -93,8 +95,23 @@ fn on_items(data: &str, args: &TrainArgs, common: &Common) -> Run<ItemPlan> {
     }
     estimator.effort_mut().time_limit = time_limit(args.time_limit)?;
     estimator.check()?; // before anything is read
+    let judged = match (&learn.source.pairs, &estimator) {
+        (None, _) => None,
+        (Some(_), ItemEstimator::Rank(svm)) if svm.c.is_finite() => {
+            let mut files = pair_files(&learn.source, learn.format.format, learn.precision)?;
+            // Names of columns are those of the items; pairs have the usual ones.
+            files.columns = Columns { drop: files.columns.drop, ..Columns::default() };
+            Some(files)
+        }
+        (Some(_), _) => {
+            return Err(Failure::Usage(
+                "labels and judged pairs together are for --method rank with a finite C; leave out DATA or --pairs"
+                    .into(),
+            ));
+        }
+    };
     let (source, columns) = item_source(data, learn.format.format, &learn.source.columns)?;
-    Ok(ItemPlan { source, columns, precision: learn.precision, estimator, init: args.init.clone() })
+    Ok(ItemPlan { source, columns, precision: learn.precision, estimator, init: args.init.clone(), judged })
 }
 
 /// The ranking machine on items with all of its parameters but C and loss.

@@ -1,5 +1,6 @@
 //! Methods a user can name: parameters, checks and the wiring from data to model.
 
+mod both;
 mod calibration;
 mod common;
 mod compare;

@@ -14,6 +14,8 @@ use crate::solver::{newton_cg, smoothing};
 
 /// Unique items up to which their kernel matrix is factored as a whole.
 pub(super) const FEW_ITEMS: usize = 2000;
+/// The same beside the items' own features, where the kernel adds to what these say.
+const FEW_BESIDE: usize = 1000;
 /// Landmarks that stand for more items than that.
 const LANDMARKS: usize = 100;
 /// Numbers read for one gradient up to which the answer of a plain machine is worth its last digits: they cost little, and searches that share
@@ -58,17 +60,19 @@ impl<'a> Space<'a> {
             });
         }
         let n_items = items.n_rows();
-        let (map, psi, is_whole) = if n_items <= FEW_ITEMS {
+        let is_beside = band.is_some();
+        let few = if is_beside { FEW_BESIDE } else { FEW_ITEMS };
+        let (map, psi, is_whole) = if n_items <= few {
             let chosen = Landmarks::choose(kernel, items, n_items)?;
             (chosen.map, chosen.values, true)
         } else {
             // Some items, evenly from all, show what all are like.
-            let some: Vec<usize> = (0..FEW_ITEMS).map(|at| at * n_items / FEW_ITEMS).collect();
+            let n_some = n_items.min(FEW_ITEMS);
+            let some: Vec<usize> = (0..n_some).map(|at| at * n_items / n_some).collect();
             let map = Landmarks::choose(kernel, &items.select_rows(&some), LANDMARKS)?.map;
             let psi = map.describe(items)?;
             (map, psi, false)
         };
-        let is_beside = band.is_some();
         let features =
             if is_beside { map.joined(items, &psi)? } else { Features::dense(map.len(), psi, Precision::F64)? };
         Ok(Space { features: Cow::Owned(features), rows, map: Some(map), is_whole, is_beside, band })

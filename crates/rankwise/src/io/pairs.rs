@@ -6,7 +6,7 @@ use super::items::{Catalogue, check_given, clash};
 use super::numbering::Numbering;
 use super::table::{Header, Table, drop_hint};
 use super::{Columns, Source};
-use crate::data::{Comparisons, Context, Features, Items, Outcome, Pair, PairSet, Precision};
+use crate::data::{Comparisons, Context, Features, Items, JudgedPairs, Outcome, Pair, PairSet, Precision};
 use crate::error::{Error, Place, Result};
 
 /// Items are numbered in u32, and every pair may bring two of them.
@@ -43,17 +43,64 @@ pub struct PairTable {
 }
 
 impl PairTable {
-    /// The pairs with what was judged; an error when the file has no outcomes.
-    pub fn into_comparisons(self) -> Result<Comparisons> {
-        let Some(outcomes) = self.outcomes else {
+    /// The pairs as judgments of items that are known already, by their ids; an error when the file has features of its own,
+    /// names an item that is not there, or has no outcomes.
+    pub fn into_judged(self, items: &Items) -> Result<JudgedPairs> {
+        let place = || Place::file(&self.source);
+        if !self.set.items.are_indicators || self.set.context.is_some() {
             return Err(Error::data(
-                Place::file(self.source),
-                "no column outcome (or winner), which says how each pair was judged",
-                "add it, with the words left, tie and right",
+                place(),
+                "the pairs have features of their own beside those of the labelled items",
+                "keep the columns left, right, outcome and weight alone (leave others out with --drop)",
+            ));
+        }
+        let Some(ids) = &items.ids else {
+            return Err(Error::data(
+                place(),
+                "the pairs name items by id, but the labelled items have none",
+                "give the items a column id (in SVMlight's format: a comment behind the features)",
             ));
         };
+        let mut numbers: HashMap<&str, u32> = HashMap::with_capacity(ids.len());
+        for (number, id) in ids.iter().enumerate() {
+            if numbers.insert(id, number as u32).is_some() {
+                return Err(Error::data(
+                    place(),
+                    format!("the pairs name items by id, but two labelled items have the id {id:?}"),
+                    "give every item an id of its own",
+                ));
+            }
+        }
+        let mut known = Vec::with_capacity(self.set.items.n_items());
+        for item in 0..self.set.items.n_items() as u32 {
+            let name = self.set.items.name(item);
+            let Some(&number) = numbers.get(&*name) else {
+                return Err(Error::data(
+                    place(),
+                    format!("item {name:?} is not among the labelled items"),
+                    "add it there, or take its pairs out of the file",
+                ));
+            };
+            known.push(number);
+        }
+        let Some(outcomes) = self.outcomes else { return Err(no_outcomes(self.source)) };
+        let renumbered = |p: &Pair| Pair { left: known[p.left as usize], right: known[p.right as usize] };
+        Ok(JudgedPairs { pairs: self.set.pairs.iter().map(renumbered).collect(), outcomes, weights: self.weights })
+    }
+
+    /// The pairs with what was judged; an error when the file has no outcomes.
+    pub fn into_comparisons(self) -> Result<Comparisons> {
+        let Some(outcomes) = self.outcomes else { return Err(no_outcomes(self.source)) };
         Comparisons::new(self.set, outcomes, self.weights, self.groups)
     }
+}
+
+fn no_outcomes(source: String) -> Error {
+    Error::data(
+        Place::file(source),
+        "no column outcome (or winner), which says how each pair was judged",
+        "add it, with the words left, tie and right",
+    )
 }
 
 /// Reads a table of pairs, and the items it names from another table where one is given.

@@ -21,7 +21,7 @@ pub(crate) use rule::{Hinge, Rule};
 use rule::{Local, PairLoss, with_loss};
 
 use super::{BlockSums, SumPoint};
-use crate::data::{Comparisons, Features, Outcome, Pair, mix};
+use crate::data::{Comparisons, Features, JudgedPairs, Outcome, Pair, mix};
 
 /// Pairs of the smallest block, and the most blocks.
 const SMALL: usize = 1 << 14;
@@ -120,6 +120,18 @@ impl<'a> PairSums<'a> {
         band: Option<Band<'a>>,
     ) -> Self {
         Self::of_parts(features, rows, Cow::Borrowed(&data.set.pairs), Cow::Borrowed(&data.outcomes), costs, rule, band)
+    }
+
+    /// The sum over judged pairs of items that are known already.
+    pub(crate) fn of_pairs(
+        judged: &'a JudgedPairs,
+        features: &'a Features,
+        rows: Cow<'a, [u32]>,
+        costs: Costs<'a>,
+        rule: Rule,
+    ) -> Self {
+        let (pairs, outcomes) = (Cow::Borrowed(&judged.pairs[..]), Cow::Borrowed(&judged.outcomes[..]));
+        Self::of_parts(features, rows, pairs, outcomes, costs, rule, None)
     }
 
     fn of_parts(
