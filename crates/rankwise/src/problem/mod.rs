@@ -153,6 +153,10 @@ pub(crate) trait BlockSums {
     fn hessian_diagonal(&mut self) -> Vec<f64>;
     /// Vectors, one after the other, whose outer products sum to about the Hessian: about `n` of them.
     fn hessian_sketch(&mut self, n: usize) -> Vec<f64>;
+    /// Multiplications that such vectors of about `n` take, with their outer products.
+    fn sketch_products(&self, n: usize) -> f64 {
+        n as f64 * (self.dim() * self.dim()) as f64 / 2.0
+    }
     /// Makes the blocks ready to try steps in a direction from where they are. One read.
     fn aim(&mut self, direction: &[f64]);
     /// The value after a step of this size in that direction, and its slope there; no read. The Hessian is not defined
