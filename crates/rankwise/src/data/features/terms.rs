@@ -44,12 +44,19 @@ impl Features {
                 let rows = (self.dense_row(values, plus), self.dense_row(values, minus));
                 dense_add(rows, weights, factor, other, other_factor);
             }
-            (_, _, other) => {
-                self.add_rows(&[plus, minus], &[factor, -factor], weights);
-                if let Some((other, factor)) = other {
-                    self.add_rows(&[plus, minus], &[factor, -factor], other);
+            (Values::F32(values), Layout::Sparse { columns, .. }, Some((other, other_factor))) => {
+                for (row, sign) in [(self.span(plus as usize), 1.0), (self.span(minus as usize), -1.0)] {
+                    let row = (&columns[row.clone()], &values[row]);
+                    sparse_add(row, weights, sign * factor, other, sign * other_factor);
                 }
             }
+            (Values::F64(values), Layout::Sparse { columns, .. }, Some((other, other_factor))) => {
+                for (row, sign) in [(self.span(plus as usize), 1.0), (self.span(minus as usize), -1.0)] {
+                    let row = (&columns[row.clone()], &values[row]);
+                    sparse_add(row, weights, sign * factor, other, sign * other_factor);
+                }
+            }
+            (_, _, None) => self.add_rows(&[plus, minus], &[factor, -factor], weights),
         }
     }
 
@@ -71,7 +78,8 @@ impl Features {
                     value
                 }
                 (Some(&&(column, value)), Some(&&(other, subtracted))) if column == other => {
-                    (a.next(), b.next());
+                    a.next();
+                    b.next();
                     value - subtracted
                 }
                 (_, Some(&&(_, value))) => {
@@ -140,6 +148,23 @@ wide! {
             *weight = factor.times_plus::<FMA>(difference, *weight);
             *other = other_factor.times_plus::<FMA>(difference, *other);
         }
+    }
+}
+
+/// Both vectors have as many numbers as there are columns.
+fn sparse_add<T: Real>(
+    (columns, values): (&[u32], &[T]),
+    weights: &mut [f64],
+    factor: f64,
+    other: &mut [f64],
+    other_factor: f64,
+) {
+    let n_cols = weights.len();
+    let other = &mut other[..n_cols];
+    for (&column, value) in columns.iter().zip(values) {
+        let value = value.to_f64();
+        weights[column as usize] += factor * value;
+        other[column as usize] += other_factor * value;
     }
 }
 
