@@ -18,10 +18,13 @@ impl Features {
             (Values::F64(values), Layout::Dense) => {
                 dense_dot(self.dense_row(values, plus), self.dense_row(values, minus), weights)
             }
-            _ => {
-                let mut scores = [0.0; 2];
-                self.times_rows(&[plus, minus], weights, &mut scores);
-                scores[0] - scores[1]
+            (Values::F32(values), Layout::Sparse { columns, .. }) => {
+                let dot = |row| sparse_dot(&columns[self.span(row)], &values[self.span(row)], weights);
+                dot(plus as usize) - dot(minus as usize)
+            }
+            (Values::F64(values), Layout::Sparse { columns, .. }) => {
+                let dot = |row| sparse_dot(&columns[self.span(row)], &values[self.span(row)], weights);
+                dot(plus as usize) - dot(minus as usize)
             }
         }
     }
@@ -149,6 +152,23 @@ wide! {
             *other = other_factor.times_plus::<FMA>(difference, *other);
         }
     }
+}
+
+/// As many sums as it takes that none waits for another.
+fn sparse_dot<T: Real>(columns: &[u32], values: &[T], weights: &[f64]) -> f64 {
+    const SUMS: usize = 8;
+    let (wide_columns, last_columns) = columns.as_chunks::<SUMS>();
+    let (wide_values, last_values) = values.as_chunks::<SUMS>();
+    let mut sums = [0.0; SUMS];
+    for (columns, values) in wide_columns.iter().zip(wide_values) {
+        for lane in 0..SUMS {
+            sums[lane] += values[lane].to_f64() * weights[columns[lane] as usize];
+        }
+    }
+    for (column, value) in last_columns.iter().zip(last_values) {
+        sums[0] += value.to_f64() * weights[*column as usize];
+    }
+    sums.iter().sum()
 }
 
 /// Both vectors have as many numbers as there are columns.
