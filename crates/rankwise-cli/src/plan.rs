@@ -41,6 +41,15 @@ fn c(typed: f64) -> Run<f64> {
 /// The method with all of its parameters but C, kernel and loss, which will be one of these.
 fn estimator(args: &LearnArgs, losses: &[Loss], common: &Common) -> Run<PairEstimator> {
     let method = args.method.unwrap_or(Method::Compare);
+    if method.is_of_items() {
+        return Err(Failure::Usage(format!(
+            "--method {} learns from items with labels, not from compared pairs; give items (train DATA -o MODEL), or \
+             choose --method compare",
+            method.name()
+        )));
+    }
+    let of_items = [("--pairs-per-item", args.pairs_per_item.is_some())];
+    refuse(&of_items, "pairs", "give items with labels (train DATA -o MODEL)")?;
     let mut estimator = PairEstimator::new(method)?;
     let effort = estimator.effort_mut();
     *effort = common_effort(common);

@@ -2,7 +2,7 @@
 //!
 //! With weight c, the dual of c·ℓ(t) is  max over a of  a·t − D(a):
 //! hinge: 0 ≤ a ≤ c, D = 0;  squared hinge: 0 ≤ a, D = a²/(4c), that is a diagonal shift of 1/(2c). The logistic loss is
-//! for ranking items, in the primal alone.
+//! there in the primal alone; on judged pairs it is the likelihood of Rao and Kupper.
 
 /// A loss of the slack of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -24,7 +24,7 @@ impl Loss {
     /// All losses of pairs.
     pub const ALL: [Loss; 3] = [Loss::Hinge, Loss::SquaredHinge, Loss::Logistic];
 
-    /// Those that machines on judged pairs know.
+    /// Those of which judged pairs have dual variables; the logistic loss is a likelihood there.
     pub const OF_PAIRS: [Loss; 2] = [Loss::Hinge, Loss::SquaredHinge];
 
     /// The name in options and files.

@@ -19,6 +19,7 @@ Example:
   rankwise train train.letor -o model.safetensors
   rankwise train hotels.csv --label stars --group city --scale standard -o model.safetensors
   rankwise train --pairs pairs.csv -o model.safetensors
+  rankwise train hotels.csv --pairs judged.csv -o model.safetensors   (labels and pairs of the same items)
   rankwise train --pairs games.csv --items players.csv --scale standard -o model.safetensors
   rankwise train --pairs games.csv --loss logistic --tie-band pair -o model.safetensors
   rankwise train clicks.letor.gz --method online --stream --epochs 3 --C 1e-4 -o model.safetensors
@@ -27,7 +28,8 @@ Items have labels (higher is better) and groups (qid) within which they are comp
 rank on items, over all pairs of one group with label_i > label_j, c = weight_i·weight_j:
   ½‖w‖² + C·Σ c·ℓ(1 − (score_i − score_j))
 With --C inf every pair must be in order by 1; items for which that is impossible are told to be
-so, and no model is written.
+so, and no model is written. swap: ½‖w‖² + C·ξ with one slack for all pairs, by cutting planes; it
+equals rank --loss hinge with 4·C. ridge: ½‖w‖² + C·Σ c·(label − w·x − b)², whatever the groups.
 
 online takes random steps towards the optimum of rank with the hinge, one pair at a time; with --task
 classify of ½(‖w‖² + b²) + C·Σ c·max(0, 1 − y·(w·x + b)), y = ±1 for the larger and the smaller label.
@@ -49,6 +51,9 @@ pub(crate) struct TrainArgs {
     /// Items: a linear model to start from, such as that of another C; one of online is gone on with
     #[arg(long, value_name = "MODEL", help_heading = "Effort")]
     pub(crate) init: Option<PathBuf>,
+    /// swap: divides the number of swapped pairs and what they weigh by the number of pairs
+    #[arg(long, help_heading = "Method")]
+    pub(crate) normalise: bool,
     #[command(flatten)]
     pub(crate) online: OnlineArgs,
 }
@@ -58,7 +63,7 @@ pub(crate) struct TrainArgs {
 pub(crate) struct LearnArgs {
     /// Items to rank: .svm, .svmlight, .letor, .txt, .dat in SVMlight's format (label qid:N index:value …), or .csv, .tsv
     /// with the columns label, qid and features (also .gz, .xz, .zst); `-` is standard input
-    #[arg(value_name = "DATA", conflicts_with_all = ["pairs", "items"])]
+    #[arg(value_name = "DATA", conflicts_with_all = ["items"])]
     pub(crate) data: Option<String>,
     /// The model file to write
     #[arg(short, long, value_name = "MODEL")]
@@ -76,8 +81,9 @@ pub(crate) struct LearnArgs {
     pub(crate) scale: Scale,
 
     /// rank: ranking SVM, on pairs that are no ties or on items; compare: the machine that learns from ties; rank2: each
-    /// tie as two opposite pairs; davidson: a model of probabilities; online: random steps on items, for data of any size
-    /// [default: rank for items, compare for pairs]
+    /// tie as two opposite pairs; davidson: a model of probabilities; on items also swap: the structural machine of swapped
+    /// pairs; ridge: least squares on the labels; online: random steps, for data of any size [default: rank for items,
+    /// compare for pairs]
     #[arg(long, value_parser = choice::method(), help_heading = "Method")]
     pub(crate) method: Option<Method>,
     /// Multiplies the sum of the losses: large means closer to the data; inf (train on items) is a hard margin [default: 1]
@@ -86,6 +92,9 @@ pub(crate) struct LearnArgs {
     /// The loss of a pair; logistic gives compare probabilities [default: squared-hinge]
     #[arg(long, value_parser = choice::loss(), help_heading = "Method")]
     pub(crate) loss: Option<Loss>,
+    /// rank on items: only K random partners of each item make pairs with it [default: all pairs]
+    #[arg(long, value_name = "K", help_heading = "Method")]
+    pub(crate) pairs_per_item: Option<usize>,
     #[command(flatten)]
     pub(crate) kernel: KernelArgs,
     #[command(flatten)]

@@ -30,6 +30,10 @@ pub(super) struct Description<'a> {
     seed: u64,
     scale: Scale,
     balance: Balance,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    normalise: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pairs_per_item: Option<usize>,
     items: usize,
     features: usize,
     groups: Option<usize>,
@@ -110,6 +114,8 @@ impl<'a> Description<'a> {
             seed: training.seed,
             scale: training.scale,
             balance: training.balance,
+            normalise: training.normalise,
+            pairs_per_item: training.pairs_per_item,
             items: training.items,
             features: training.features,
             groups: training.groups,
@@ -124,9 +130,9 @@ impl<'a> Description<'a> {
             support: training.support,
             online: training.online,
             classes: model.classes.as_deref(),
-            bias: bias_of(model),
+            bias: bias(model),
             separation: training.margin.map(|margin| Separation { separable: true, margin }),
-            comparer: (training.learnt_from == LearntFrom::Pairs).then(|| Comparer::new(model)),
+            comparer: (training.learnt_from != LearntFrom::Items).then(|| Comparer::new(model)),
         }
     }
 }
@@ -152,14 +158,6 @@ impl Comparer {
     }
 }
 
-/// What a classifier adds to all scores.
-fn bias_of(model: &Model) -> Option<f64> {
-    match (&model.classes, &model.scorer.function) {
-        (Some(_), ScoreFunction::Linear { bias, .. }) => Some(*bias),
-        _ => None,
-    }
-}
-
 /// Adds what the model is, how it was trained and how that ended.
 pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
     let training = &model.training;
@@ -178,17 +176,29 @@ pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
     facts.add("gap", format!("{} ({})", rounded_or_dash(training.known_gap()), training.certificate));
     facts.add("stop", stop_text(training));
     if let Some(classes) = &model.classes {
-        let bias = bias_of(model).unwrap_or(0.0);
+        let bias = bias(model).unwrap_or(0.0);
         facts.add(
             "classes",
             format!("{}, scores below 0 mean the first; bias {}", classes.join(" and "), rounded(bias)),
         );
+    } else if let Some(bias) = bias(model) {
+        facts.add("bias", rounded(bias));
     }
     if let Some(margin) = training.margin {
         facts.add("margin", format!("{}: the least lead of a better item, for weights of norm 1", rounded(margin)));
     }
-    if training.learnt_from == LearntFrom::Pairs {
+    if training.learnt_from != LearntFrom::Items {
         add_comparer_facts(facts, model);
+    }
+}
+
+/// What a regression or a classifier adds to all scores.
+fn bias(model: &Model) -> Option<f64> {
+    match model.scorer.function {
+        ScoreFunction::Linear { bias, .. } if model.training.method == Method::Ridge || model.classes.is_some() => {
+            Some(bias)
+        }
+        _ => None,
     }
 }
 
@@ -250,6 +260,12 @@ fn options_text(model: &Model) -> String {
     if training.tie_weight != 1.0 {
         options.push(format!("--tie-weight {}", number(training.tie_weight)));
     }
+    if training.normalise {
+        options.push("--normalise".into());
+    }
+    if let Some(k) = training.pairs_per_item {
+        options.push(format!("--pairs-per-item {k}"));
+    }
     match training.balance {
         Balance::None => {}
         Balance::Outcomes => options.push("--balance outcomes".into()),
@@ -269,17 +285,20 @@ fn options_text(model: &Model) -> String {
 }
 
 fn data_text(training: &Training) -> String {
-    if training.online.is_some_and(|online| online.task == Task::Classify) {
+    if training.method == Method::Ridge || training.online.is_some_and(|online| online.task == Task::Classify) {
         return format!("{}, {}", count(training.items, "item"), count(training.features, "feature"));
     }
-    if training.learnt_from == LearntFrom::Items {
-        return items_text(
+    if training.learnt_from != LearntFrom::Pairs {
+        let text = items_text(
             training.items,
             training.features,
             training.groups.unwrap_or(1),
             training.groups_dropped,
             training.pairs,
         );
+        let is_both = training.learnt_from == LearntFrom::Both;
+        let more = format!("; of labels and judgments, {} among these", count(training.ties, "tie"));
+        return text + if is_both { &more } else { "" };
     }
     let mut text = format!(
         "{} ({}), {}, {}",
@@ -340,7 +359,9 @@ fn threshold_text(model: &Model) -> String {
 /// How margins m become probabilities.
 fn chances_text(chances: Chances, has_band: bool) -> String {
     match chances {
-        Chances::RaoKupper { .. } if has_band => "Rao–Kupper, τ from the tie band".into(),
+        Chances::RaoKupper { tau } if has_band => {
+            format!("Rao–Kupper, τ from the tie band and at least {}", rounded(tau))
+        }
         Chances::RaoKupper { tau } => format!("Rao–Kupper, τ {}", rounded(tau)),
         Chances::Davidson { .. } if has_band => "Davidson, log ν from the tie band".into(),
         Chances::Davidson { log_nu } => format!("Davidson, ν {}", rounded(log_nu.exp())),

@@ -79,12 +79,19 @@ struct Coefficient {
 }
 
 /// The same C in the words of others.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct Conventions {
     /// ½λ‖w‖² + Σ loss
     lambda_of_sum: f64,
     /// ½λ‖w‖² + mean loss; with balanced groups the mean over groups of the means over their pairs
-    lambda_of_mean: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lambda_of_mean: Option<f64>,
+    /// C of `rank --loss hinge` with twice these scores, for which the others speak; of swapped pairs
+    #[serde(rename = "rank_C", skip_serializing_if = "Option::is_none")]
+    rank_c: Option<f64>,
+    /// Σ squares + α‖w‖²; of ridge regression
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ridge_alpha: Option<f64>,
     /// ½‖w‖² + C·mean loss; none with balanced groups
     #[serde(rename = "dlib_C")]
     dlib_c: Option<f64>,
@@ -102,20 +109,39 @@ impl Conventions {
         if !training.c.is_finite() {
             return None;
         }
+        if training.method == Method::Ridge {
+            // ½‖w‖² + C·Σ squares, in their words.
+            let alpha = 0.5 / training.c;
+            return Some(Conventions {
+                ridge_alpha: Some(alpha),
+                lambda_of_sum: 1.0 / training.c,
+                ..Conventions::default()
+            });
+        }
         let n_pairs = match training.method {
             Method::Rank => training.pairs - training.ties.min(training.pairs),
             Method::Rank2 => 2 * training.pairs,
             Method::Online if model.classes.is_some() => training.items,
             _ => training.pairs,
         };
-        let (c, is_balanced) = (training.c, training.balance == Balance::Groups);
+        let is_balanced = training.balance == Balance::Groups;
         let groups = training.groups.unwrap_or(1);
-        let times_mean = c * if is_balanced { groups } else { n_pairs } as f64;
-        let is_plain_ranking = training.learnt_from == LearntFrom::Items && !is_balanced && model.classes.is_none();
+        let n_losses = if is_balanced { groups } else { n_pairs } as f64;
+        // A machine of swapped pairs is a ranking SVM with another C.
+        let rank_c = (training.method == Method::Swap)
+            .then(|| 4.0 * training.c / if training.normalise { n_losses } else { 1.0 });
+        let c = rank_c.unwrap_or(training.c);
+        let times_mean = c * n_losses;
+        let is_plain_ranking = training.learnt_from == LearntFrom::Items
+            && !is_balanced
+            && training.pairs_per_item.is_none()
+            && model.classes.is_none();
         let is_squared = training.loss == Loss::SquaredHinge;
         Some(Conventions {
             lambda_of_sum: 1.0 / c,
-            lambda_of_mean: 1.0 / times_mean,
+            lambda_of_mean: Some(1.0 / times_mean),
+            rank_c,
+            ridge_alpha: None,
             dlib_c: (!is_balanced).then_some(times_mean),
             svm_rank_c: is_plain_ranking.then(|| c * (groups + training.groups_dropped) as f64),
             liblinear_c: (is_plain_ranking && is_squared).then_some(c),
@@ -123,11 +149,17 @@ impl Conventions {
     }
 
     fn text(&self) -> String {
-        let mut text = format!(
-            "λ {} for ½λ‖w‖² + Σ loss; λ {} for ½λ‖w‖² + mean loss",
-            rounded(self.lambda_of_sum),
-            rounded(self.lambda_of_mean)
-        );
+        let mut text = String::new();
+        if let Some(c) = self.rank_c {
+            text += &format!("C {} for rank --loss hinge, whose scores are twice these; there ", rounded(c));
+        }
+        text += &format!("λ {} for ½λ‖w‖² + Σ loss", rounded(self.lambda_of_sum));
+        if let Some(lambda) = self.lambda_of_mean {
+            text += &format!("; λ {} for ½λ‖w‖² + mean loss", rounded(lambda));
+        }
+        if let Some(alpha) = self.ridge_alpha {
+            text += &format!("; alpha {} in scikit-learn's Ridge", rounded(alpha));
+        }
         if let Some(c) = self.dlib_c {
             text += &format!("; C {} in dlib, whose C multiplies the mean", rounded(c));
         }

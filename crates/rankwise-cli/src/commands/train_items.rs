@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use rankwise::data::Ranking;
+use rankwise::estimator::ItemEstimator;
 use rankwise::io::ItemTable;
 use rankwise::metrics::{ItemMetric, Ranked};
 use rankwise::model::Method;
@@ -24,7 +25,7 @@ pub(super) fn run(plan: &ItemPlan, target: &Path, output: &Output) -> Run<()> {
     output.note(|| "reading the items".into());
     let started = Instant::now();
     let table = io::read_items(&plan.source, &plan.columns, plan.precision)?;
-    let unused = unused_columns(&table);
+    let unused = unused_columns(&table, plan.estimator.method());
     let data = table.into_ranking()?;
     let load = started.elapsed().as_secs_f64();
     output.note(|| {
@@ -32,8 +33,17 @@ pub(super) fn run(plan: &ItemPlan, target: &Path, output: &Output) -> Run<()> {
         format!("read {} in {groups} in {load:.2} s", count(data.n_items(), "item"))
     });
 
+    let judged = match &plan.judged {
+        Some(files) => Some(io::read_pairs(files)?.into_judged(&data.items)?),
+        None => None,
+    };
+    let load = started.elapsed().as_secs_f64();
     let started = Instant::now();
-    let fit = match fit(output, |bar| plan.svm.fit_from(&data, init.as_ref(), bar))? {
+    let learnt = fit(output, |bar| match (&plan.estimator, &judged) {
+        (ItemEstimator::Rank(svm), Some(judged)) => svm.fit_both(&data, judged, init.as_ref(), bar),
+        (estimator, _) => estimator.fit_from(&data, init.as_ref(), bar),
+    })?;
+    let fit = match learnt {
         Err(error @ Error::NotRankable { .. }) => {
             let seconds = Seconds { load, train: started.elapsed().as_secs_f64() };
             unused.iter().for_each(|warning| output.warning(warning));
@@ -72,8 +82,9 @@ pub(super) fn run(plan: &ItemPlan, target: &Path, output: &Output) -> Run<()> {
 }
 
 /// Warnings of columns that look as if they were used.
-pub(super) fn unused_columns(table: &ItemTable) -> Vec<String> {
-    table.unused_columns.iter().map(|name| format!("the column {name} is not used by rank")).collect()
+pub(super) fn unused_columns(table: &ItemTable, method: Method) -> Vec<String> {
+    let warning = |name: &String| format!("the column {name} is not used by {}", method.name());
+    table.unused_columns.iter().map(warning).collect()
 }
 
 /// The share of training pairs that the model puts in order.
@@ -111,7 +122,7 @@ fn tell_no_margin(
             model: None,
             method: Method::Rank,
             kernel: "linear",
-            c: plan.svm.c,
+            c: plan.estimator.c(),
             separable: false,
             reason: problem,
             items,
@@ -129,7 +140,7 @@ fn tell_no_margin(
             let mut facts = Facts::default();
             facts.add("method", Method::Rank.name());
             facts.add("kernel", "linear");
-            facts.add("C", describe::c_text(plan.svm.c));
+            facts.add("C", describe::c_text(plan.estimator.c()));
             facts.add("data", describe::items_text(items, features, groups, groups_dropped, pairs));
             facts.add("separable", "no");
             facts.add("time", seconds.text(threads));

@@ -56,6 +56,8 @@ impl Histogram<'_> {
         }
         for (class, _, value) in &marks {
             if let (true, Some(x)) = ((self.range.0..=self.range.1).contains(value), frame.x.at(*value)) {
+                // Seen on bars, too.
+                canvas.line("rw-under", (x, frame.area.top), (x, frame.area.bottom()));
                 canvas.path(class, &Path::through(&[(x, frame.area.top), (x, frame.area.bottom())]));
             }
         }

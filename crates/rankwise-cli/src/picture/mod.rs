@@ -57,6 +57,7 @@ pub(crate) const MARKS: &str = "\
 .rw-right{fill:var(--c0);stroke:var(--c0);stroke-width:1}\
 .rw-cell{fill:var(--accent);stroke:var(--grid);stroke-width:1}\
 .rw-missing{stroke:var(--grid);stroke-width:1}\
+.rw-under{stroke:var(--paper);stroke-width:5}\
 .rw-whisker{stroke:var(--c0);stroke-width:1.5;fill:none}\
 .rw-best{fill:none;stroke:var(--ink);stroke-width:2.5}\
 .rw-tie{stroke:var(--soft);stroke-width:1.2;stroke-opacity:.75}\

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use rankwise::data::Precision;
-use rankwise::estimator::PairEstimator;
+use rankwise::estimator::{Effort, ItemEstimator, PairEstimator};
 use rankwise::io::{Columns, PairFiles, Source};
 use rankwise::model::{Balance, Method};
-use rankwise::{Loss, RankSvm};
+use rankwise::{Loss, RankSvm, Ridge, SwapSvm};
 
 use super::online::{self, OnlinePlan};
 use super::{c, common_effort, estimator, item_source, kernel, pair_files, refuse, refuse_unused, time_limit};
@@ -37,9 +37,11 @@ pub(crate) struct ItemPlan {
     /// How dense features are stored.
     pub(crate) precision: Precision,
     /// The method with its parameters.
-    pub(crate) svm: RankSvm,
+    pub(crate) estimator: ItemEstimator,
     /// A model to start from.
     pub(crate) init: Option<PathBuf>,
+    /// Judged pairs of the same items, to be learnt from at once.
+    pub(crate) judged: Option<PairFiles>,
 }
 
 /// What `train` was asked to do.
@@ -58,7 +60,7 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
         ));
     }
     let remedy = "give items with labels (train DATA -o MODEL)";
-    refuse(&[("--init", args.init.is_some())], "pairs", remedy)?;
+    refuse(&[("--init", args.init.is_some()), ("--normalise", args.normalise)], "pairs", remedy)?;
     let loss = learn.loss.unwrap_or_default();
     let mut estimator =
         estimator(learn, &[loss], common)?.shaped(c(learn.c.unwrap_or(1.0))?, kernel(&learn.kernel)?, loss);
@@ -70,18 +72,46 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
 
 fn on_items(data: &str, args: &TrainArgs, common: &Common) -> Run<ItemPlan> {
     let learn = &args.learn;
-    let mut svm = rank_svm(learn, common)?.c(learn.c.unwrap_or(1.0)).loss(learn.loss.unwrap_or_default());
-    if svm.c == f64::INFINITY && svm.loss == Loss::Logistic {
+    let mut estimator: ItemEstimator = match learn.method {
+        Some(Method::Swap) => swap_svm(args, common)?.into(),
+        Some(Method::Ridge) => ridge(args, common)?.into(),
+        _ => {
+            refuse(&[("--normalise", args.normalise)], "--method rank", "choose --method swap")?;
+            rank_svm(learn, common)?.c(learn.c.unwrap_or(1.0)).loss(learn.loss.unwrap_or_default()).into()
+        }
+    };
+    if matches!(&estimator, ItemEstimator::Rank(svm) if svm.c == f64::INFINITY && svm.loss == Loss::Logistic) {
         return Err(Failure::Usage(
             "--loss logistic does not apply to --C inf, whose answer would be infinite; leave it out, or choose a \
              finite C"
                 .into(),
         ));
     }
-    svm.effort.time_limit = time_limit(args.time_limit)?;
-    svm.check()?; // before anything is read
+    if learn.c == Some(f64::INFINITY) && estimator.method() != Method::Rank {
+        return Err(Failure::Usage(format!(
+            "--method {} has no hard margin; choose a finite C, or --method rank",
+            estimator.method().name()
+        )));
+    }
+    estimator.effort_mut().time_limit = time_limit(args.time_limit)?;
+    estimator.check()?; // before anything is read
+    let judged = match (&learn.source.pairs, &estimator) {
+        (None, _) => None,
+        (Some(_), ItemEstimator::Rank(svm)) if svm.c.is_finite() => {
+            let mut files = pair_files(&learn.source, learn.format.format, learn.precision)?;
+            // Names of columns are those of the items; pairs have the usual ones.
+            files.columns = Columns { drop: files.columns.drop, ..Columns::default() };
+            Some(files)
+        }
+        (Some(_), _) => {
+            return Err(Failure::Usage(
+                "labels and judged pairs together are for --method rank with a finite C; leave out DATA or --pairs"
+                    .into(),
+            ));
+        }
+    };
     let (source, columns) = item_source(data, learn.format.format, &learn.source.columns)?;
-    Ok(ItemPlan { source, columns, precision: learn.precision, svm, init: args.init.clone() })
+    Ok(ItemPlan { source, columns, precision: learn.precision, estimator, init: args.init.clone(), judged })
 }
 
 /// The ranking machine on items with all of its parameters but C and loss.
@@ -100,10 +130,40 @@ pub(super) fn rank_svm(args: &LearnArgs, common: &Common) -> Run<RankSvm> {
             method.name()
         )));
     }
+    let (balance, effort) = of_items(args, common)?;
+    let svm = RankSvm::new().balance(balance).scale(args.scale).effort(effort);
+    Ok(svm.pairs_per_item(args.pairs_per_item))
+}
+
+fn swap_svm(args: &TrainArgs, common: &Common) -> Run<SwapSvm> {
+    let learn = &args.learn;
+    let (balance, effort) = of_items(learn, common)?;
+    let unused = [("--loss", learn.loss.is_some()), ("--pairs-per-item", learn.pairs_per_item.is_some())];
+    refuse(&unused, "--method swap", "choose --method rank")?;
+    let svm = SwapSvm::new().c(learn.c.unwrap_or(1.0)).normalise(args.normalise);
+    Ok(svm.balance(balance).scale(learn.scale).effort(effort))
+}
+
+fn ridge(args: &TrainArgs, common: &Common) -> Run<Ridge> {
+    let learn = &args.learn;
+    let (_, effort) = of_items(learn, common)?;
+    let unused = [
+        ("--loss", learn.loss.is_some()),
+        ("--pairs-per-item", learn.pairs_per_item.is_some()),
+        ("--balance", learn.ties.balance.is_some()),
+        ("--init", args.init.is_some()),
+    ];
+    refuse(&unused, "--method ridge", "choose --method rank")?;
+    refuse(&[("--normalise", args.normalise)], "--method ridge", "choose --method swap")?;
+    Ok(Ridge::new().c(learn.c.unwrap_or(1.0)).scale(learn.scale).effort(effort))
+}
+
+/// What all linear machines on items have: how groups are weighted, and the work they may do.
+fn of_items(args: &LearnArgs, common: &Common) -> Run<(Balance, Effort)> {
     let balance = check_item_options(args)?;
     let mut effort = common_effort(common);
     (effort.tol, effort.max_iter) = (args.effort.tol, args.effort.max_iter);
-    Ok(RankSvm::new().balance(balance).scale(args.scale).effort(effort))
+    Ok((balance, effort))
 }
 
 /// Refuses what does not apply to items; says how groups are balanced.

@@ -71,6 +71,12 @@ pub(crate) fn tune(args: &TuneArgs, common: &Common) -> Run<TunePlan> {
     if n_folds < 2 {
         return Err(Error::parameter("folds", n_folds, "at least 2").into());
     }
+    if args.learn.data.is_some() && args.learn.source.pairs.is_some() {
+        return Err(Failure::Usage(
+            "labels and judged pairs together are not tuned: tune on one of them, and give C to train DATA --pairs FILE"
+                .into(),
+        ));
+    }
     if args.learn.data.is_none() && args.learn.source.pairs.is_none() {
         return Err(Failure::Usage(
             "no data: give items with labels (tune DATA -o MODEL), or compared pairs with --pairs FILE".into(),

@@ -209,6 +209,46 @@ impl PairSet {
     }
 }
 
+/// Judged pairs of items that are known already, such as those of a ranking.
+#[derive(Debug, Clone)]
+pub struct JudgedPairs {
+    /// Two item numbers each.
+    pub pairs: Vec<Pair>,
+    /// One outcome per pair.
+    pub outcomes: Vec<Outcome>,
+    /// One weight per pair; absent: all 1.
+    pub weights: Option<Vec<f64>>,
+}
+
+impl JudgedPairs {
+    /// The weight of pair `k`.
+    pub fn weight(&self, k: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |w| w[k])
+    }
+
+    /// Checks lengths, weights and item numbers.
+    pub(crate) fn check(&self, n_items: usize) -> Result<()> {
+        let n = self.pairs.len();
+        if let Some(pair) = self.pairs.iter().find(|p| p.left.max(p.right) as usize >= n_items) {
+            let found = format!("({}, {})", pair.left, pair.right);
+            return Err(Error::parameter("pairs", found, format!("item numbers below {n_items}")));
+        }
+        if self.outcomes.len() != n {
+            return Err(Error::parameter("outcomes", self.outcomes.len(), format!("one for each of the {n} pairs")));
+        }
+        match &self.weights {
+            Some(weights) if weights.len() != n => {
+                Err(Error::parameter("weights", weights.len(), format!("one for each of the {n} pairs")))
+            }
+            Some(weights) => match weights.iter().find(|w| !w.is_finite() || **w < 0.0) {
+                Some(bad) => Err(Error::parameter("weight", bad, "finite numbers of at least 0")),
+                None => Ok(()),
+            },
+            None => Ok(()),
+        }
+    }
+}
+
 /// Pairs with what was judged.
 #[derive(Debug, Clone)]
 pub struct Comparisons {

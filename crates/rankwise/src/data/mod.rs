@@ -17,7 +17,7 @@ pub mod simulate;
 mod verdicts;
 
 pub(crate) use alias::Alias;
-pub use comparison::{Comparisons, Context, Outcome, Pair, PairSet};
+pub use comparison::{Comparisons, Context, JudgedPairs, Outcome, Pair, PairSet};
 pub use features::{Features, Precision};
 pub(crate) use features::{Stored, Values};
 pub use folds::{cross_fit_folds, group_folds};

@@ -1,9 +1,11 @@
 //! Methods a user can name: parameters, checks and the wiring from data to model.
 
+mod both;
 mod calibration;
 mod common;
 mod compare;
 mod davidson;
+mod item_estimator;
 mod item_ranker;
 mod online;
 mod online_run;
@@ -23,6 +25,7 @@ mod trials;
 pub use common::{Effort, Fit};
 pub use compare::CompareSvm;
 pub use davidson::Davidson;
+pub use item_estimator::ItemEstimator;
 pub(crate) use item_ranker::check_width;
 pub use online::OnlineSvm;
 pub use online_run::OnlineRun;

@@ -104,7 +104,7 @@ pub(super) struct Solution<'a> {
     pub(super) gap: f64,
     pub(super) stop: Stop,
     /// Margins right − left of the data's pairs, in units of u.
-    pub(super) margins: Vec<f64>,
+    pub(super) margins: Margins,
     /// β + band of these pairs, where it depends on the pair.
     pub(super) offsets: Option<Vec<f64>>,
     /// The largest β + band of a tie that was learnt from.
@@ -117,6 +117,32 @@ pub(super) struct Solution<'a> {
     pub(super) is_constant: bool,
     /// The optimum itself, whatever the search started from.
     pub(super) is_exact: bool,
+}
+
+/// Margins of the data's pairs.
+pub(super) enum Margins {
+    /// One for each.
+    Each(Vec<f64>),
+    /// Differences of the items' scores: of many pairs there may be few.
+    OfScores(Vec<f64>),
+}
+
+impl Margins {
+    /// Of a pair of the data.
+    pub(super) fn of(&self, data: &Comparisons, pair: usize) -> f64 {
+        match self {
+            Margins::Each(margins) => margins[pair],
+            Margins::OfScores(scores) => {
+                let pair = data.set.pairs[pair];
+                scores[pair.right as usize] - scores[pair.left as usize]
+            }
+        }
+    }
+
+    pub(super) fn fill_zero(&mut self) {
+        let (Margins::Each(numbers) | Margins::OfScores(numbers)) = self;
+        numbers.fill(0.0);
+    }
 }
 
 /// How a solution is known.
@@ -257,7 +283,7 @@ impl<'e> Instance<'e, '_> {
             objective: certificate.primal,
             gap: certificate.gap(),
             stop: ending.stop,
-            margins: problem.data_margins(&certificate.margins, &state.duals),
+            margins: Margins::Each(problem.data_margins(&certificate.margins, &state.duals)),
             offsets: None,
             largest_tie_offset: certificate.beta,
             beta: matches!(task, Task::Compare { .. }).then_some(certificate.beta),
@@ -272,7 +298,7 @@ impl<'e> Instance<'e, '_> {
         if solution.collapsed || (solution.stop != Stop::Converged && constant.objective < solution.objective) {
             solution.is_constant = true;
             state.duals.fill([0.0; 2]);
-            solution.margins.fill(0.0);
+            solution.margins.fill_zero();
             solution.objective = constant.objective;
             solution.beta = solution.beta.map(|_| constant.beta);
             solution.gap = (constant.objective - certificate.dual) / constant.objective.max(1e-12);
@@ -436,7 +462,7 @@ impl<'e> Instance<'e, '_> {
         }
         let solution = instance.solve(Start { last: Some(solution), factor, ..Start::default() })?;
         let offset = |k: usize| solution.offsets.as_ref().map_or(0.0, |offsets| offsets[k]);
-        let margins = held.into_iter().map(|k| (k, solution.margins[k], offset(k))).collect();
+        let margins = held.into_iter().map(|k| (k, solution.margins.of(self.data, k), offset(k))).collect();
         Ok((solution.stop, solution.is_exact, margins))
     }
 
@@ -460,7 +486,7 @@ impl<'e> Instance<'e, '_> {
             objective,
             gap: 0.0,
             stop: Stop::Converged,
-            margins: vec![0.0; self.data.n_pairs()],
+            margins: Margins::OfScores(vec![0.0; self.data.set.items.n_items()]),
             offsets: self.space.filter(|space| space.has_band()).map(|_| vec![beta; self.data.n_pairs()]),
             largest_tie_offset: beta,
             beta: has_beta.then_some(beta),

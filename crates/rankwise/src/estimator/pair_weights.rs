@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::pair_solution::{By, Instance, Solution};
+use super::pair_solution::{By, Instance, Margins, Solution};
 use crate::data::{Features, Outcome, Precision};
 use crate::error::{Error, Result};
 use crate::kernel::{KernelFunction, Landmarks};
@@ -14,9 +14,11 @@ use crate::solver::{newton_cg, smoothing};
 
 /// Unique items up to which their kernel matrix is factored as a whole.
 pub(super) const FEW_ITEMS: usize = 2000;
+/// The same beside the items' own features, where the kernel adds to what these say.
+const FEW_BESIDE: usize = 1000;
 /// Landmarks that stand for more items than that.
-const LANDMARKS: usize = 256;
-/// Numbers read for one gradient up to which an answer is worth its last digits: they cost little, and searches that share
+const LANDMARKS: usize = 100;
+/// Numbers read for one gradient up to which the answer of a plain machine is worth its last digits: they cost little, and searches that share
 /// work may then start anywhere.
 const QUICK: usize = 1 << 22;
 /// The gap that is the optimum itself.
@@ -58,28 +60,22 @@ impl<'a> Space<'a> {
             });
         }
         let n_items = items.n_rows();
-        let most = if n_items <= FEW_ITEMS { n_items } else { LANDMARKS };
-        let chosen = Landmarks::choose(kernel, items, most)?;
-        let (r, is_beside) = (chosen.map.len(), band.is_some());
-        let features = if is_beside {
-            let d = items.n_cols();
-            let mut values = vec![0.0; n_items * (d + r)];
-            for (item, out) in values.chunks_exact_mut((d + r).max(1)).enumerate() {
-                items.copy_row(item, &mut out[..d]);
-                out[d..].copy_from_slice(&chosen.values[item * r..][..r]);
-            }
-            Features::dense(d + r, values, Precision::F64)?
+        let is_beside = band.is_some();
+        let few = if is_beside { FEW_BESIDE } else { FEW_ITEMS };
+        let (map, psi, is_whole) = if n_items <= few {
+            let chosen = Landmarks::choose(kernel, items, n_items)?;
+            (chosen.map, chosen.values, true)
         } else {
-            Features::dense(r, chosen.values, Precision::F64)?
+            // Some items, evenly from all, show what all are like.
+            let n_some = n_items.min(FEW_ITEMS);
+            let some: Vec<usize> = (0..n_some).map(|at| at * n_items / n_some).collect();
+            let map = Landmarks::choose(kernel, &items.select_rows(&some), LANDMARKS)?.map;
+            let psi = map.describe(items)?;
+            (map, psi, false)
         };
-        Ok(Space {
-            features: Cow::Owned(features),
-            rows,
-            map: Some(chosen.map),
-            is_whole: chosen.is_exact,
-            is_beside,
-            band,
-        })
+        let features =
+            if is_beside { map.joined(items, &psi)? } else { Features::dense(map.len(), psi, Precision::F64)? };
+        Ok(Space { features: Cow::Owned(features), rows, map: Some(map), is_whole, is_beside, band })
     }
 
     /// How many weights of margins there are.
@@ -177,7 +173,7 @@ impl<'e> Instance<'e, '_> {
             }
             sums.go_to(&weights);
         } else {
-            let is_quick = sums.n_numbers() <= QUICK;
+            let is_quick = self.loss == Loss::SquaredHinge && !space.has_band() && sums.n_numbers() <= QUICK;
             let mut limits = self.limits;
             limits.tol = if is_quick { tol.min(EXACT) } else { tol };
             let found = newton_cg::minimise(&mut sums, start, limits);
@@ -197,7 +193,7 @@ impl<'e> Instance<'e, '_> {
             objective,
             gap: gap.max(0.0),
             stop,
-            margins: sums.margins(),
+            margins: Margins::OfScores(sums.scores().to_vec()),
             offsets: space.has_band().then(|| sums.offsets()),
             largest_tie_offset: sums.largest_tie_offset(),
             beta,
@@ -212,7 +208,7 @@ impl<'e> Instance<'e, '_> {
             if at_zero < solution.objective {
                 let dual = solution.objective * (1.0 - solution.gap);
                 solution.is_constant = true;
-                solution.margins.fill(0.0);
+                solution.margins.fill_zero();
                 solution.offsets = solution.offsets.map(|offsets| vec![beta; offsets.len()]);
                 solution.largest_tie_offset = beta;
                 solution.objective = at_zero;

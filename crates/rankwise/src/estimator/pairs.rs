@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::time::Instant;
 
+use rayon::prelude::*;
+
 use super::calibration::{Seen, calibrate};
 use super::common::{Effort, Fit};
 use super::pair_solution::{By, CrossFitted, Instance, Solution, Start, WhenNeeded};
@@ -16,7 +18,7 @@ use crate::model::{
     Balance, Chances, LearntFrom, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieBand, TieBandKind, TieRegion,
     TieShare, Training,
 };
-use crate::problem::threshold::{best_threshold, best_widening};
+use crate::problem::threshold::{Cuts, best_threshold, best_widening};
 use crate::problem::{Band, Costs, MATRIX_PAIRS, Task};
 use crate::progress::{Stop, Watch};
 
@@ -274,12 +276,14 @@ impl PairMachine {
             None => Some(Cow::Owned(instance.cross_fitted_margins(solution, self.effort.seed)?)),
         };
         let data = instance.data;
-        let (margins, offsets) = held_out
-            .as_ref()
-            .map_or((&solution.margins, &solution.offsets), |held_out| (&held_out.margins, &held_out.offsets));
+        let offsets = held_out.as_ref().map_or(&solution.offsets, |held_out| &held_out.offsets);
+        let margin = |k: usize| match &held_out {
+            Some(held_out) => held_out.margins[k],
+            None => solution.margins.of(data, k),
+        };
         let seen: Vec<Seen> = (0..data.n_pairs())
             .map(|k| Seen {
-                margin: margins[k] / answer.unit,
+                margin: margin(k) / answer.unit,
                 width: offsets.as_ref().map_or(0.0, |offsets| (answer.threshold - offsets[k]) / answer.unit),
                 outcome: data.outcomes[k],
                 weight: data.weight(k),
@@ -311,7 +315,9 @@ impl PairMachine {
     ) -> Result<Answer<'a>> {
         let solution = instance.solve(start)?;
         // β < 0: scores are −u/β, so that the machine's own threshold is 1. A likelihood has a scale of its own.
-        let largest = solution.margins.iter().fold(0.0, |m: f64, z| m.max(z.abs()));
+        let data = instance.data;
+        let size = |k: usize| solution.margins.of(data, k).abs();
+        let largest = (0..data.n_pairs()).into_par_iter().map(size).reduce(|| 0.0, f64::max);
         let beta = solution.beta.map(|b| if b.abs() < 1e-8 * largest { 0.0 } else { b });
         let has_likelihood = self.has_likelihood();
         let unit = beta.filter(|&b| b < 0.0 && !has_likelihood).map_or(1.0, |b| -b);
@@ -361,8 +367,8 @@ impl PairMachine {
         let Answer { solution, unit, .. } = answer;
         let data = instance.data;
         let is_tie = |k: usize| match thresholds {
-            Thresholds::Same(threshold) => solution.margins[k].abs() <= threshold * unit,
-            Thresholds::Each(all) => solution.margins[k].abs() <= all[k] * unit,
+            Thresholds::Same(threshold) => solution.margins.of(data, k).abs() <= threshold * unit,
+            Thresholds::Each(all) => solution.margins.of(data, k).abs() <= all[k] * unit,
         };
         let share = |is_tie: &dyn Fn(usize) -> bool| {
             let weight = |k: usize| data.weight(k);
@@ -512,18 +518,21 @@ impl PairMachine {
 /// The threshold with the least error, or what a band is to be widened by for it, in units of u.
 fn refitted_threshold(instance: &Instance<'_, '_>, solution: &Solution<'_>, held_out: Option<&CrossFitted>) -> f64 {
     let data = instance.data;
-    let margins = held_out.map_or(&solution.margins, |held_out| &held_out.margins);
     let offsets = held_out.map_or(&solution.offsets, |held_out| &held_out.offsets);
-    let learnt: Vec<usize> = (0..data.n_pairs()).filter(|&k| instance.is_learnt(k)).collect();
-    let outcomes: Vec<Outcome> = learnt.iter().map(|&k| data.outcomes[k]).collect();
-    let margins: Vec<f64> = learnt.iter().map(|&k| margins[k]).collect();
-    let weight = |at: usize| data.weight(learnt[at]);
+    // All of them, without a list, where all are learnt from.
+    let n_learnt = instance.n_pairs();
+    let learnt: Option<Vec<u32>> = (n_learnt < data.n_pairs())
+        .then(|| (0..data.n_pairs()).filter(|&k| instance.is_learnt(k)).map(|k| k as u32).collect());
+    let at = |k: usize| learnt.as_ref().map_or(k, |learnt| learnt[k] as usize);
+    let margin = |k: usize| match held_out {
+        Some(held_out) => held_out.margins[at(k)],
+        None => solution.margins.of(data, at(k)),
+    };
+    let cuts =
+        Cuts { n: n_learnt, outcome: &|k| data.outcomes[at(k)], margin: &margin, weight: &|k| data.weight(at(k)) };
     match offsets {
-        None => best_threshold(&outcomes, &margins, weight),
-        Some(offsets) => {
-            let widths: Vec<f64> = learnt.iter().map(|&k| -offsets[k]).collect();
-            best_widening(&outcomes, &margins, &widths, weight)
-        }
+        None => best_threshold(&cuts),
+        Some(offsets) => best_widening(&cuts, &|k| -offsets[at(k)]),
     }
 }
 

@@ -125,6 +125,24 @@ impl RankSvm {
     }
 }
 
+impl RankSvm {
+    /// How pairs are summed over.
+    pub(super) fn of_sums(&self) -> (Shape, Weighing, Option<Draw>) {
+        let shape = match self.loss {
+            Loss::Logistic if self.c.is_finite() => Shape::Logistic,
+            Loss::Hinge if self.c.is_finite() => Shape::Hinge(1.0),
+            _ => Shape::SquaredHinge, // a hard margin knows no loss
+        };
+        let weighing = match self.balance {
+            _ if self.c == f64::INFINITY => Weighing::Equal, // it knows no weights either
+            Balance::Groups => Weighing::Balanced,
+            _ => Weighing::AsGiven,
+        };
+        let draw = self.pairs_per_item.map(|per_item| Draw { per_item, seed: self.effort.seed });
+        (shape, weighing, draw)
+    }
+}
+
 /// Fits of one ranking with one C after the other, each from where the last one ended.
 pub(crate) struct RankPath<'a> {
     svm: RankSvm,
@@ -147,17 +165,7 @@ impl<'a> RankPath<'a> {
         scaler: Option<&'a Scaler>,
         keeps: impl Fn(usize) -> bool,
     ) -> Result<Self> {
-        let shape = match svm.loss {
-            Loss::Logistic if svm.c.is_finite() => Shape::Logistic,
-            Loss::Hinge if svm.c.is_finite() => Shape::Hinge(1.0),
-            _ => Shape::SquaredHinge, // a hard margin knows no loss
-        };
-        let weighing = match svm.balance {
-            _ if svm.c == f64::INFINITY => Weighing::Equal, // it knows no weights either
-            Balance::Groups => Weighing::Balanced,
-            _ => Weighing::AsGiven,
-        };
-        let draw = svm.pairs_per_item.map(|per_item| Draw { per_item, seed: svm.effort.seed });
+        let (shape, weighing, draw) = svm.of_sums();
         let sums = rank_sums(data, keeps, scaler, shape, svm.c, weighing, draw)?;
         Ok(RankPath { svm: svm.clone(), data, scaler, sums, last: None })
     }
@@ -187,27 +195,7 @@ impl<'a> RankPath<'a> {
     /// Fits with this C.
     pub(crate) fn fit(&mut self, c: f64, limits: Limits<'_>, warnings: Vec<String>) -> Result<Model> {
         let solution = self.solve(c, limits)?;
-        let is_hard = c == f64::INFINITY;
-        let counts = self.sums.counts();
-        let record = Record {
-            method: Method::Rank,
-            loss: self.svm.loss,
-            c,
-            balance: self.svm.balance,
-            normalise: false,
-            pairs_per_item: self.svm.pairs_per_item,
-            scale: self.svm.scale,
-            effort: &self.svm.effort,
-            counts: Some(counts),
-            items: counts.n_items,
-            certificate: if is_hard {
-                "upper minus lower bound of ½‖w‖², relative to the upper one"
-            } else {
-                "relative duality gap"
-            },
-            margin: is_hard.then(|| 1.0 / (2.0 * solution.objective).sqrt()),
-            warnings,
-        };
+        let record = record(&self.svm, c, self.sums.counts(), &solution, warnings);
         Ok(record.model(solution, &self.data.items, self.scaler))
     }
 
@@ -221,26 +209,7 @@ impl<'a> RankPath<'a> {
 
     fn minimise(&mut self, c: f64, start: Option<Vec<f64>>, limits: Limits<'_>) -> Solution {
         self.sums.set_c(c);
-        if self.svm.loss == Loss::Hinge {
-            let answer = smoothing::minimise(&mut self.sums, start, limits);
-            return Solution {
-                bias: 0.0,
-                objective: answer.primal,
-                gap: answer.gap(),
-                steps: answer.steps,
-                stop: answer.stop.unwrap_or(Stop::Converged),
-                weights: answer.weights,
-            };
-        }
-        let minimum = newton_cg::minimise(&mut self.sums, start, limits);
-        Solution {
-            bias: 0.0,
-            objective: minimum.primal(),
-            gap: minimum.gap(),
-            steps: minimum.steps,
-            stop: minimum.stop.unwrap_or(Stop::Converged),
-            weights: minimum.weights,
-        }
+        solution_of(&mut self.sums, self.svm.loss, start, limits)
     }
 
     fn not_rankable(&self, largest_lead: f64, difference: f64) -> Result<Solution> {
@@ -285,5 +254,64 @@ impl<'a> RankPath<'a> {
                 remedy: "allow more time or iterations, or choose a finite C".into(),
             }),
         }
+    }
+}
+
+/// Where the minimum of a sum with this loss is.
+pub(super) fn solution_of(
+    sums: &mut dyn BlockSums,
+    loss: Loss,
+    start: Option<Vec<f64>>,
+    limits: Limits<'_>,
+) -> Solution {
+    if loss == Loss::Hinge {
+        let answer = smoothing::minimise(sums, start, limits);
+        return Solution {
+            bias: 0.0,
+            objective: answer.primal,
+            gap: answer.gap(),
+            steps: answer.steps,
+            stop: answer.stop.unwrap_or(Stop::Converged),
+            weights: answer.weights,
+        };
+    }
+    let minimum = newton_cg::minimise(sums, start, limits);
+    Solution {
+        bias: 0.0,
+        objective: minimum.primal(),
+        gap: minimum.gap(),
+        steps: minimum.steps,
+        stop: minimum.stop.unwrap_or(Stop::Converged),
+        weights: minimum.weights,
+    }
+}
+
+/// What there is to tell of a fit with this C.
+pub(super) fn record<'a>(
+    svm: &'a RankSvm,
+    c: f64,
+    counts: RankCounts,
+    solution: &Solution,
+    warnings: Vec<String>,
+) -> Record<'a> {
+    let is_hard = c == f64::INFINITY;
+    Record {
+        method: Method::Rank,
+        loss: svm.loss,
+        c,
+        balance: svm.balance,
+        normalise: false,
+        pairs_per_item: svm.pairs_per_item,
+        scale: svm.scale,
+        effort: &svm.effort,
+        counts: Some(counts),
+        items: counts.n_items,
+        certificate: if is_hard {
+            "upper minus lower bound of ½‖w‖², relative to the upper one"
+        } else {
+            "relative duality gap"
+        },
+        margin: is_hard.then(|| 1.0 / (2.0 * solution.objective).sqrt()),
+        warnings,
     }
 }

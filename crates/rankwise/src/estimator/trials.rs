@@ -178,7 +178,7 @@ impl Path<'_> {
             ahead: last.zip(before).map_or(0.0, |(last, before)| step(last.1, c) / step(before.1, last.1)),
         };
         let answer = self.machine.answer(&instance, start, with_threshold)?;
-        let margins: Vec<f64> = held.iter().map(|&k| answer.solution.margins[k] / answer.unit).collect();
+        let margins: Vec<f64> = held.iter().map(|&k| answer.solution.margins.of(data, k) / answer.unit).collect();
         if margins.iter().any(|z| !z.is_finite()) {
             return Err(Error::Numeric {
                 problem: "a margin leaves the range of numbers".into(),

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::group_names::GroupNames;
+use super::numbering::Numbering;
 use super::stream::SeenGroups;
 use super::table::{Header, Table, drop_hint};
 use super::{Columns, Format, Source, svmlight};
@@ -103,7 +104,9 @@ pub(super) struct Catalogue {
     /// Names of the features.
     pub(super) feature_names: Vec<String>,
     values: Vec<f64>,
-    rows: HashMap<String, usize>,
+    ids: Numbering,
+    /// The row of each id.
+    rows: Vec<usize>,
 }
 
 impl Catalogue {
@@ -127,9 +130,9 @@ impl Catalogue {
         };
         let n_features = feature_names.len();
         let features_of = |row: usize| &values[row * n_features..][..n_features];
-        let mut rows: HashMap<String, usize> = HashMap::new();
+        let (mut known, mut rows) = (Numbering::default(), Vec::new());
         for (row, id) in ids.into_iter().flatten().enumerate() {
-            match rows.get(&id) {
+            match rows.get(known.number(&id) as usize) {
                 Some(&first) if features_of(first) != features_of(row) => {
                     return Err(Error::data(
                         Place::line(source, lines[row]),
@@ -139,22 +142,41 @@ impl Catalogue {
                     ));
                 }
                 Some(_) => {}
-                None => {
-                    rows.insert(id, row);
-                }
+                None => rows.push(row),
             }
         }
-        Ok(Catalogue { source, feature_names, values, rows })
+        Ok(Catalogue { source, feature_names, values, ids: known, rows })
     }
 
-    /// The row of an id.
-    pub(super) fn row(&self, id: &str) -> Option<usize> {
-        self.rows.get(id).copied()
+    /// How many items there are.
+    pub(super) fn n_items(&self) -> usize {
+        self.rows.len()
     }
 
-    /// The features of a row.
-    pub(super) fn features(&self, row: usize) -> &[f64] {
-        &self.values[row * self.feature_names.len()..][..self.feature_names.len()]
+    /// The item of an id.
+    pub(super) fn find(&self, id: &str) -> Option<u32> {
+        self.ids.find(id)
+    }
+
+    /// The id of an item.
+    pub(super) fn id(&self, item: u32) -> &str {
+        self.ids.text(item)
+    }
+
+    /// The features of an item.
+    pub(super) fn features(&self, item: u32) -> &[f64] {
+        let n_features = self.feature_names.len();
+        &self.values[self.rows[item as usize] * n_features..][..n_features]
+    }
+
+    /// The items of the given numbers, in that order.
+    pub(super) fn into_items(mut self, items: &[u32], precision: Precision) -> Result<Items> {
+        let ids = items.iter().map(|&item| self.id(item).to_string()).collect();
+        // Memory is highest while features are there twice.
+        self.ids = Numbering::default();
+        let rows = items.iter().map(|&item| self.features(item));
+        let features = Features::dense_rows(self.feature_names.len(), rows, precision)?;
+        Items::new(features, Some(self.feature_names), Some(ids))
     }
 }
 

@@ -8,6 +8,7 @@ mod decompress;
 mod group_names;
 mod items;
 mod model_file;
+mod numbering;
 mod output;
 mod pairs;
 mod source;

@@ -26,8 +26,7 @@ pub struct Landmarks {
 }
 
 impl Landmarks {
-    /// Chooses up to `most` of the items, and describes all items by them: one row of ψ per item. `None` for the second
-    /// answer's flag means that nothing is missing.
+    /// Chooses up to `most` of the items, and describes all items by them.
     pub(crate) fn choose(kernel: KernelFunction, items: &Features, most: usize) -> Result<Chosen> {
         let n = items.n_rows();
         let blocks = ItemBlocks::<f64>::new(kernel, items)?;
@@ -36,15 +35,10 @@ impl Landmarks {
         // ψ of all items, a column after the other, while landmarks are found.
         let (mut columns, mut chosen): (Vec<Vec<f64>>, Vec<usize>) = (Vec::new(), Vec::new());
         let mut row = vec![0.0; n.next_multiple_of(LANES)];
-        let mut is_exact = true;
         loop {
             let (pivot, most_left) =
                 left.iter().enumerate().fold((0, 0.0), |best, (k, &v)| if v > best.1 { (k, v) } else { best });
-            if most_left <= resolution {
-                break;
-            }
-            if chosen.len() == most {
-                is_exact = false;
+            if most_left <= resolution || chosen.len() == most {
                 break;
             }
             blocks.row(pivot, &mut row);
@@ -78,7 +72,7 @@ impl Landmarks {
             out.iter_mut().zip(&columns).for_each(|(v, column)| *v = column[item]);
         });
         let map = Landmarks { kernel, items: items.select_rows(&chosen), factor };
-        Ok(Chosen { map, values, is_exact })
+        Ok(Chosen { map, values })
     }
 
     /// How many landmarks there are.
@@ -93,25 +87,31 @@ impl Landmarks {
 
     /// The features of items, then what describes them by landmarks.
     pub(crate) fn beside(&self, features: &Features) -> Result<Features> {
+        self.joined(features, &self.describe(features)?)
+    }
+
+    /// The features of items with ψ of each behind them.
+    pub(crate) fn joined(&self, features: &Features, psi: &[f64]) -> Result<Features> {
         let (n, d, r) = (features.n_rows(), features.n_cols(), self.len());
-        let blocks = ItemBlocks::<f64>::new(self.kernel, &self.items)?;
-        let of_landmarks: Vec<Vec<f64>> = (0..r)
-            .map(|landmark| {
-                let mut one = vec![0.0; r];
-                one[landmark] = 1.0;
-                blocks.scores_of(features, &one)
-            })
-            .collect::<Result<_>>()?;
         let mut values = vec![0.0; n * (d + r)];
         values.par_chunks_mut((d + r).max(1)).enumerate().for_each(|(item, out)| {
             features.copy_row(item, &mut out[..d]);
-            let out = &mut out[d..];
-            for (landmark, factor) in self.factor.chunks_exact(r.max(1)).enumerate() {
-                let known = dot(&factor[..landmark], &out[..landmark]);
-                out[landmark] = (of_landmarks[landmark][item] - known) / factor[landmark];
-            }
+            out[d..].copy_from_slice(&psi[item * r..][..r]);
         });
         Features::dense(d + r, values, Precision::F64)
+    }
+
+    /// ψ of items, one row for each.
+    pub(crate) fn describe(&self, features: &Features) -> Result<Vec<f64>> {
+        let r = self.len();
+        let mut psi = ItemBlocks::<f64>::new(self.kernel, &self.items)?.values_at(features);
+        psi.par_chunks_mut(r.max(1)).for_each(|out| {
+            for (landmark, factor) in self.factor.chunks_exact(r.max(1)).enumerate() {
+                let known = dot(&factor[..landmark], &out[..landmark]);
+                out[landmark] = (out[landmark] - known) / factor[landmark];
+            }
+        });
+        Ok(psi)
     }
 
     /// Coefficients of the landmarks in Σ a·K(landmark, x) that give w·ψ(x): L⁻ᵀw.
@@ -132,8 +132,6 @@ pub(crate) struct Chosen {
     pub(crate) map: Landmarks,
     /// ψ of the items, row by row.
     pub(crate) values: Vec<f64>,
-    /// Nothing of the kernel on these items is missing.
-    pub(crate) is_exact: bool,
 }
 
 #[cfg(test)]
@@ -150,8 +148,7 @@ mod tests {
     fn all_items_as_landmarks_give_the_kernel() {
         for kernel in [KernelFunction::Rbf { gamma: 0.3 }, KernelFunction::Poly { gamma: 0.5, coef0: 1.0, degree: 2 }] {
             let items = items(40, 3, 1);
-            let Chosen { map, values, is_exact } = Landmarks::choose(kernel, &items, 100).unwrap();
-            assert!(is_exact);
+            let Chosen { map, values } = Landmarks::choose(kernel, &items, 100).unwrap();
             let r = map.len();
             // A polynomial of degree 2 in 3 features has 10 dimensions.
             assert_eq!(r, if matches!(kernel, KernelFunction::Poly { .. }) { 10 } else { 40 });
@@ -169,9 +166,8 @@ mod tests {
     #[test]
     fn new_items_are_described_as_the_old_ones_were() {
         let items = items(60, 2, 2);
-        let Chosen { map, values, is_exact } =
-            Landmarks::choose(KernelFunction::Rbf { gamma: 1.0 }, &items, 12).unwrap();
-        assert!(!is_exact && map.len() == 12);
+        let Chosen { map, values } = Landmarks::choose(KernelFunction::Rbf { gamma: 1.0 }, &items, 12).unwrap();
+        assert_eq!(map.len(), 12);
         let beside = map.beside(&items).unwrap().to_dense();
         let weights: Vec<f64> = (0..12).map(|k| 1.0 / (1.0 + k as f64)).collect();
         let blocks = ItemBlocks::<f64>::new(map.kernel, &map.items).unwrap();

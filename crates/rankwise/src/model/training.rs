@@ -107,6 +107,8 @@ pub enum LearntFrom {
     Pairs,
     /// Items with labels, in groups.
     Items,
+    /// Items with labels, and judged pairs of them.
+    Both,
 }
 
 /// Shares of ties on the training pairs.

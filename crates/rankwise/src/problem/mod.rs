@@ -10,6 +10,7 @@ mod pair_sums;
 mod rank;
 mod ridge;
 pub(crate) mod threshold;
+mod together;
 
 pub(crate) use compare::{PairProblem, Task};
 pub(crate) use exact::Exact;
@@ -19,6 +20,8 @@ pub(crate) use pair_rows::PairRows;
 pub(crate) use pair_sums::{Band, Costs, Hinge, PairSums, Rule};
 pub(crate) use rank::{Draw, GroupTerms, PairTerms, RankCounts, RankSums, Shape, Weighing};
 pub(crate) use ridge::RidgeProblem;
+
+pub(crate) use together::Together;
 
 use crate::math::Real;
 

@@ -207,7 +207,7 @@ fn the_model_says_what_was_minimised() {
             let is_plain = rule == Rule::Davidson || band == TieBandKind::Constant;
             assert!(!is_plain || (sum / model.training.objective - 1.0).abs() < 1e-9, "{rule:?} {band:?} {sum}");
             // What is predicted is what is most probable.
-            for (outcome, p) in verdicts.outcomes().into_iter().zip(chances) {
+            for (outcome, p) in model.compare(&data.set).unwrap().into_iter().zip(chances) {
                 let largest = p.iter().fold(0.0, |a: f64, &b| a.max(b));
                 assert!(p[outcome as usize] >= largest * (1.0 - 1e-9), "{rule:?} {band:?} {p:?} {outcome:?}");
             }

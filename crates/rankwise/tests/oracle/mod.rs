@@ -1,5 +1,6 @@
 //! Slow and obvious twins, and numbers from independent solvers.
 
+mod both;
 pub(crate) mod conic;
 pub(crate) mod likelihoods;
 mod metrics;

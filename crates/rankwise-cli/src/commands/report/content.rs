@@ -145,7 +145,12 @@ fn metrics(findings: &Findings<'_>) -> Table {
         };
         rows.extend([
             row("log-loss of the probabilities (log_loss)", PairMetric::LogLoss, three, shares(PairMetric::LogLoss)),
-            row("their squared distance (brier)", PairMetric::Brier, three, shares(PairMetric::Brier)),
+            row(
+                "their squared distance from what was judged (brier)",
+                PairMetric::Brier,
+                three,
+                shares(PairMetric::Brier),
+            ),
         ]);
     }
     rows.push(ties);

@@ -22,7 +22,7 @@ const KINDS: [(Chance, &str); 2] = [(Chance::Tie, "a tie"), (Chance::Side, "one 
 pub(super) fn section(page: &mut Page, findings: &Findings<'_>, pictures: &mut Vec<Picture>) {
     let Some(found) = reliabilities(findings) else { return };
     page.section("Probabilities");
-    let [ties, sides] = [&found[0].error, &found[1].error].map(|&error| percent(error));
+    let [ties, sides] = [&found[0].error, &found[1].error].map(|error| format!("{error:.3}"));
     page.paragraph(&format!(
         "Predicted probabilities are off by {ties} for ties and by {sides} for the sides, in the mean over bins (expected \
          calibration error). Points below the dashed line came true less often than predicted, points above it more often."

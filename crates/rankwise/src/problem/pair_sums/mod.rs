@@ -21,7 +21,7 @@ pub(crate) use rule::{Hinge, Rule};
 use rule::{Local, PairLoss, with_loss};
 
 use super::{BlockSums, SumPoint};
-use crate::data::{Comparisons, Features, Outcome, Pair, mix};
+use crate::data::{Comparisons, Features, JudgedPairs, Outcome, Pair, mix};
 
 /// Pairs of the smallest block, and the most blocks.
 const SMALL: usize = 1 << 14;
@@ -122,6 +122,18 @@ impl<'a> PairSums<'a> {
         Self::of_parts(features, rows, Cow::Borrowed(&data.set.pairs), Cow::Borrowed(&data.outcomes), costs, rule, band)
     }
 
+    /// The sum over judged pairs of items that are known already.
+    pub(crate) fn of_pairs(
+        judged: &'a JudgedPairs,
+        features: &'a Features,
+        rows: Cow<'a, [u32]>,
+        costs: Costs<'a>,
+        rule: Rule,
+    ) -> Self {
+        let (pairs, outcomes) = (Cow::Borrowed(&judged.pairs[..]), Cow::Borrowed(&judged.outcomes[..]));
+        Self::of_parts(features, rows, pairs, outcomes, costs, rule, None)
+    }
+
     fn of_parts(
         features: &'a Features,
         rows: Cow<'a, [u32]>,
@@ -170,10 +182,9 @@ impl<'a> PairSums<'a> {
         parts.into_iter().fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Margins right − left of all pairs as judged, where the sum was sent.
-    pub(crate) fn margins(&self) -> Vec<f64> {
-        let scores = &self.here.way.scores;
-        self.pairs.par_iter().map(|p| scores[p.right as usize] - scores[p.left as usize]).collect()
+    /// Scores of items, where the sum was sent.
+    pub(crate) fn scores(&self) -> &[f64] {
+        &self.here.way.scores
     }
 
     /// b of all pairs, where the sum was sent.

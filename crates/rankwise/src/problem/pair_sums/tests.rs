@@ -45,7 +45,7 @@ fn for_each_sum(mut each: impl FnMut(&mut PairSums<'_>, &Comparisons, &str)) {
                     if (with_band && !rule.has_offset()) || (capped && !matches!(rule, Rule::Compare(_))) {
                         continue;
                     }
-                    let band = with_band.then(|| Band { context: Some(Cow::Borrowed(&context)) });
+                    let band = with_band.then_some(Band { context: Some(Cow::Borrowed(&context)) });
                     let costs = Costs::Factors { weights: data.weights.as_deref(), tie: 1.3, other: 0.8 };
                     let features = &data.set.items.features;
                     let mut sums =
