@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::common::{Effort, Fit, setters};
-use crate::data::{Features, Items, Ranking, Scale, Scaler, largest_scale_ratio};
+use crate::data::{Items, RankView, Ranking, Rows, Scale, Scaler, StoredRanking, largest_scale_ratio};
 use crate::error::{Error, Place, Result};
 use crate::kernel::KernelFunction;
 use crate::loss::Loss;
@@ -104,36 +104,57 @@ impl RankSvm {
     /// Fits a model, starting from another one, while `watch` looks on, and perhaps stops it.
     pub fn fit_from(&self, data: &Ranking, start: Option<&Model>, watch: &dyn Watch) -> Result<Fit> {
         self.check()?;
-        check_width(&data.items.features)?;
+        check_width(Rows::Held(&data.items.features))?;
         let started = Instant::now();
         self.effort.in_pool(|threads| {
             let scaler = Scaler::learn(self.scale, &data.items.features);
             let near = data.near_zero();
-            let mut path = RankPath::new(self, &near, scaler.as_ref())?;
+            let mut path = RankPath::new(self, near.view(), scaler.as_ref())?;
             if let Some(start) = start {
                 path.start_from(start, &data.items)?;
             }
-            let mut warnings = self.warnings(data);
-            warnings.extend(path.why_dropped());
-            let model = path.fit(self.c, self.effort.limits(started, watch), warnings)?;
+            let has_scale = self.scale != Scale::None || data.items.are_indicators;
+            let warnings = if has_scale { None } else { self.of_scale(largest_scale_ratio(&data.items.features)) };
+            let model = path.fit(self.c, self.effort.limits(started, watch), warnings.into_iter().collect())?;
             Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
         })
     }
 
-    fn warnings(&self, data: &Ranking) -> Vec<String> {
-        let mut warnings = Vec::new();
-        let items = &data.items;
-        if self.scale == Scale::None && !items.are_indicators && largest_scale_ratio(&items.features) > 100.0 {
-            warnings.push("features differ in scale by more than 100×: consider --scale standard".into());
-        }
-        warnings
+    /// The same for items whose features stay in a file: the same numbers are summed in the same order, so that the model is
+    /// the same, too. A step reads the file once or a few times; what is in memory beside some megabytes of it grows with the
+    /// number of items alone, some 50 bytes for each of grades. An error where even that is more than may be used.
+    pub fn fit_stored(&self, data: &mut StoredRanking, start: Option<&Model>, watch: &dyn Watch) -> Result<Fit> {
+        self.check()?;
+        check_width(Rows::Stored(data.rows()))?;
+        let started = Instant::now();
+        data.reset();
+        self.effort.in_pool(|threads| {
+            let warnings = match self.scale {
+                Scale::None => self.of_scale(data.largest_scale_ratio()?),
+                _ => None,
+            };
+            let scaler = data.prepare(self.scale)?;
+            let mut path = RankPath::new(self, data.view(), scaler.as_ref())?;
+            path.check_memory(data.rows().memory())?;
+            if let Some(start) = start {
+                path.start_from(start, &data.shape())?;
+            }
+            let fitted = path.fit(self.c, self.effort.limits(started, watch), warnings.into_iter().collect());
+            // What was made of rows that could not be read is nothing.
+            let model = data.rows().take_failure().map_or(fitted, Err)?;
+            Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
+        })
+    }
+
+    fn of_scale(&self, ratio: f64) -> Option<String> {
+        (ratio > 100.0).then(|| "features differ in scale by more than 100×: consider --scale standard".into())
     }
 }
 
 /// Fits of one ranking with one C after the other, each from where the last one ended.
 pub(crate) struct RankPath<'a> {
     svm: RankSvm,
-    data: &'a Ranking,
+    data: RankView<'a>,
     scaler: Option<&'a Scaler>,
     sums: RankSums<'a>,
     last: Option<Vec<f64>>,
@@ -141,14 +162,14 @@ pub(crate) struct RankPath<'a> {
 
 impl<'a> RankPath<'a> {
     /// Makes ready; the data must have a pair.
-    fn new(svm: &RankSvm, data: &'a Ranking, scaler: Option<&'a Scaler>) -> Result<Self> {
+    fn new(svm: &RankSvm, data: RankView<'a>, scaler: Option<&'a Scaler>) -> Result<Self> {
         Self::of_groups(svm, data, scaler, |_| true)
     }
 
     /// The same for those groups that `keeps` says yes to.
     pub(super) fn of_groups(
         svm: &RankSvm,
-        data: &'a Ranking,
+        data: RankView<'a>,
         scaler: Option<&'a Scaler>,
         keeps: impl Fn(usize) -> bool,
     ) -> Result<Self> {
@@ -166,7 +187,7 @@ impl<'a> RankPath<'a> {
         let sums = RankSums::new(data, keeps, divisors, shape, svm.c, weighing);
         let counts = sums.counts();
         if counts.n_pairs == 0 {
-            let problem = match (data.n_items(), counts.n_dropped) {
+            let problem = match (data.labels.len(), counts.n_dropped) {
                 (0, _) => "there is no item",
                 (_, 0) => "every weight is 0",
                 (_, 1) => "all labels of the group are the same, so there is nothing to learn",
@@ -186,6 +207,24 @@ impl<'a> RankPath<'a> {
             });
         }
         Ok(RankPath { svm: svm.clone(), data, scaler, sums, last: None })
+    }
+
+    /// Whether all that is in memory at a time is little enough.
+    fn check_memory(&self, memory: usize) -> Result<()> {
+        let labels = 8 * self.data.labels.len() * (1 + usize::from(self.data.weights.is_some()));
+        let needed = self.sums.bytes() + labels;
+        if needed <= memory {
+            return Ok(());
+        }
+        Err(Error::Unsupported {
+            problem: format!(
+                "{} items need about {} MiB of memory beside their features, and {} may be used",
+                self.data.labels.len(),
+                (needed >> 20) + 16,
+                memory >> 20
+            ),
+            remedy: format!("allow more (--memory-mb {})", (needed >> 20) + 32),
+        })
     }
 
     /// The next fit starts from this model.
@@ -214,7 +253,7 @@ impl<'a> RankPath<'a> {
 
     /// About the C at which losses weigh as much as the norm: 1 over the weight of all pairs and the mean square of the
     /// difference of two items of a group.
-    pub(super) fn unit_of_c(&self) -> f64 {
+    pub(super) fn unit_of_c(&mut self) -> f64 {
         let difference = self.sums.usual_difference();
         1.0 / (self.sums.mass() * if difference > 0.0 { difference * difference } else { 1.0 })
     }
@@ -236,6 +275,7 @@ impl<'a> RankPath<'a> {
     /// Fits with this C.
     pub(crate) fn fit(&mut self, c: f64, limits: Limits<'_>, mut warnings: Vec<String>) -> Result<Model> {
         let solution = self.solve(c, limits)?;
+        warnings.extend(self.why_dropped());
         if let Some(warning) = why_not_converged(&solution, limits.tol) {
             warnings.push(warning);
         }
@@ -243,11 +283,11 @@ impl<'a> RankPath<'a> {
             warnings
                 .push("all weights are 0, so that all scores are equal: the features say nothing of the labels".into());
         }
-        let items = &self.data.items;
+        let n_features = self.data.rows.n_cols();
         let scorer = Scorer {
-            n_features: items.features.n_cols(),
-            feature_names: items.feature_names.clone(),
-            are_indicators: items.are_indicators,
+            n_features,
+            feature_names: self.data.feature_names.map(<[String]>::to_vec),
+            are_indicators: self.data.are_indicators,
             scaler: self.scaler.cloned(),
             function: ScoreFunction::Linear { weights: solution.weights },
         };
@@ -267,7 +307,7 @@ impl<'a> RankPath<'a> {
             balance: self.svm.balance,
             scale: self.svm.scale,
             items: n_items,
-            features: items.features.n_cols(),
+            features: n_features,
             groups: Some(n_groups),
             groups_dropped: n_dropped,
             pairs: self.n_pairs(),
@@ -377,7 +417,7 @@ impl<'a> RankPath<'a> {
 }
 
 /// Where weights would be far more than the numbers they are learnt from, something is wrong with the numbers of features.
-pub(crate) fn check_width(features: &Features) -> Result<()> {
+pub(crate) fn check_width(features: Rows<'_>) -> Result<()> {
     if features.n_cols() == 0 {
         return Err(Error::data(Place::file("items"), "there are no features", "give every item at least one number"));
     }

@@ -166,6 +166,8 @@ pub(crate) trait BlockSums {
     fn n_numbers(&self) -> usize;
     /// Sends the blocks to new weights. One read of the data.
     fn go_to(&mut self, weights: &[f64]) -> SumPoint;
+    /// Bytes that there are for what is made of the data.
+    fn room(&self) -> usize;
     /// Hessian times a vector, where the blocks are. One read.
     fn hessian_times(&mut self, v: &[f64]) -> Vec<f64>;
     /// About the diagonal of the Hessian. One read or two.

@@ -232,14 +232,20 @@ impl<'a, 'b> Search<'a, 'b> {
         products / (2.0 * self.sums.n_numbers().max(1) as f64)
     }
 
+    /// Whether a sketch can be had: its vectors, twice while they are put together, and the matrix made of them.
+    fn has_room_for_sketch(&self) -> bool {
+        let dim = self.sums.dim();
+        dim <= MOST_SKETCHED && 8 * (2 * SKETCHED_PER_WEIGHT + 1) * dim * dim <= self.sums.room()
+    }
+
     /// Whether a new sketch would cost less than the reads since the last one.
     fn wants_sketch(&self) -> bool {
-        self.sums.dim() <= MOST_SKETCHED && self.sketch_reads() <= self.reads
+        self.has_room_for_sketch() && self.sketch_reads() <= self.reads
     }
 
     fn precondition(&mut self) -> Preconditioner {
         let dim = self.sums.dim();
-        if self.wants_sketch() || (dim <= MOST_SKETCHED && self.sketch_reads() <= 1.0) {
+        if self.wants_sketch() || (self.has_room_for_sketch() && self.sketch_reads() <= 1.0) {
             let sketch = self.sums.hessian_sketch(SKETCHED_PER_WEIGHT * dim);
             self.reads = 0.0;
             return Preconditioner::Sketch(Cholesky::new(one_plus_products(&sketch, dim), dim, 1.0));
