@@ -23,12 +23,12 @@ pub use groups::{Groups, Members};
 pub use items::Items;
 pub use random::Random;
 pub(crate) use random::mix;
-pub(crate) use ranges::{ColumnRanges, has_f32_magnitude};
+pub(crate) use ranges::{ColumnRanges, RowRanges, has_f32_magnitude};
 pub use ranking::Ranking;
 pub(crate) use ranking::{RankView, check_weights};
 pub(crate) use row_store::{Block, RowStore};
 pub use scale::{Scale, Scaler};
-pub use stored_ranking::StoredRanking;
+pub use stored_ranking::{ScoredGroups, StoredRanking};
 pub(crate) use stored_ranking::{StoredHeads, rows_are_gone};
 pub(crate) use stored_rows::{Loaded, RowSource, Rows, Runs, StoredRows, runs_of};
 

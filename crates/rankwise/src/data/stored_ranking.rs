@@ -1,6 +1,8 @@
 //! Items to be ranked whose features stay in a file.
 
-use super::groups::Members;
+use std::ops::Range;
+
+use super::groups::{Groups, Members};
 use super::ranking::{GroupList, RankView, shift_to_zero};
 use super::scale::ColumnStats;
 use super::stored_rows::{Loaded, RowSource, Rows, StoredRows};
@@ -111,24 +113,64 @@ impl StoredRanking {
         Ok(ColumnStats::scale_ratio(&self.rows.stats(some.as_deref())?))
     }
 
-    /// Hands the items over in order, some whole groups or a part of one at a time, as many as fit the memory.
-    pub fn for_each_part(&self, mut each: impl FnMut(&Items, std::ops::Range<usize>) -> Result<()>) -> Result<()> {
-        let (mut first, mut result) = (0, Ok(()));
+    /// Scores all items and hands over some whole groups at a time: what is in memory is never more than some megabytes of
+    /// features, and a number or two for each item of the groups at hand.
+    pub fn for_each_scored(
+        &self,
+        score: impl Fn(&Items) -> Result<Vec<f64>>,
+        mut each: impl FnMut(&ScoredGroups<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let (mut result, mut scores) = (Ok(()), Vec::new());
+        let (mut first, mut next_group) = (0usize, 0usize);
         self.rows.scan(None, |loaded: &Loaded| {
-            let n = loaded.features.n_rows();
-            if result.is_ok() {
-                let items = Items {
-                    features: loaded.features.clone(),
-                    feature_names: self.feature_names.clone(),
-                    ids: None,
-                    are_indicators: false,
-                };
-                result = each(&items, first..first + n);
+            if result.is_err() {
+                return;
             }
-            first += n;
+            let items = Items { features: loaded.features.clone(), ..self.shape() };
+            result = score(&items).and_then(|more| {
+                scores.extend(more);
+                let n_whole = self.group_ends[next_group..]
+                    .partition_point(|&end| end as usize <= first + scores.len());
+                let groups = next_group..next_group + n_whole;
+                let Some(&end) = self.group_ends[groups.clone()].last() else { return Ok(()) };
+                let span = first..end as usize;
+                each(&self.scored(groups.clone(), span.clone(), &scores[..span.len()]))?;
+                scores.drain(..span.len());
+                (first, next_group) = (span.end, groups.end);
+                Ok(())
+            });
         })?;
         result
     }
+
+    fn scored<'a>(&'a self, groups: Range<usize>, span: Range<usize>, scores: &'a [f64]) -> ScoredGroups<'a> {
+        let mut numbers = Vec::with_capacity(span.len());
+        for (number, group) in groups.clone().enumerate() {
+            numbers.resize(self.group_ends[group] as usize - span.start, number as u32);
+        }
+        ScoredGroups {
+            groups: Groups::trusted(numbers, vec![String::new(); groups.len()]),
+            labels: &self.labels[span.clone()],
+            scores,
+            weights: self.weights.as_ref().map(|weights| &weights[span]),
+            group_weights: self.group_weights.as_ref().map(|weights| &weights[groups]),
+        }
+    }
+}
+
+/// Some whole groups with their scores.
+#[derive(Debug)]
+pub struct ScoredGroups<'a> {
+    /// The groups, without names.
+    pub groups: Groups,
+    /// One label per item.
+    pub labels: &'a [f64],
+    /// One score per item.
+    pub scores: &'a [f64],
+    /// One weight per item, where there are any.
+    pub weights: Option<&'a [f64]>,
+    /// One weight per group, where there are any.
+    pub group_weights: Option<&'a [f64]>,
 }
 
 impl Members {

@@ -128,7 +128,7 @@ impl RankSvm {
         check_width(Rows::Stored(data.rows()))?;
         let started = Instant::now();
         data.reset();
-        self.effort.in_pool(|threads| {
+        let fit = self.effort.in_pool(|threads| {
             let warnings = match self.scale {
                 Scale::None => self.of_scale(data.largest_scale_ratio()?),
                 _ => None,
@@ -143,7 +143,9 @@ impl RankSvm {
             // What was made of rows that could not be read is nothing.
             let model = data.rows().take_failure().map_or(fitted, Err)?;
             Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
-        })
+        });
+        data.reset();
+        fit
     }
 
     fn of_scale(&self, ratio: f64) -> Option<String> {

@@ -76,7 +76,7 @@ impl Header {
                 (Format::Tsv, ',', true) => ("tabs", "for commas rename the file from .tsv to .csv"),
                 (Format::Tsv, ',', false) => ("tabs", "for commas read it with --input-format csv"),
                 (Format::Csv, ..) => ("commas", "separate the columns by commas"),
-                (Format::Tsv | Format::SvmLight, ..) => ("tabs", "separate the columns by tabs"),
+                (Format::Tsv | Format::SvmLight | Format::Blocks, ..) => ("tabs", "separate the columns by tabs"),
             };
             return Err(Error::data(
                 self.place_of(0),
@@ -128,10 +128,10 @@ impl Table {
         let name = source.name();
         let path = PathBuf::from(&name);
         let Some(delimiter) = source.format().delimiter() else {
+            let kind = if source.format() == Format::Blocks { "a block file" } else { "in SVMlight's format" };
             return Err(Error::Unsupported {
                 problem: format!(
-                    "{name} is in SVMlight's format, which has items and their features, but neither ids to \
-                                  find them by nor pairs"
+                    "{name} is {kind}, which has items and their features, but neither ids to find them by nor pairs"
                 ),
                 remedy:
                     "give a table (.csv or .tsv); a table of another name is read with --format csv or --format tsv"
