@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use rankwise::data::Precision;
 use rankwise::io;
 use rankwise::model::Model;
 use serde_json::{Value, json};
@@ -53,9 +52,9 @@ pub(super) fn run(args: &PredictArgs, output: &Output) -> Run<()> {
             tell(of_pairs(&model, &table, &margins))
         }
         PredictPlan::Items { source, columns, format, top } => {
-            let table = io::read_items(&source, &columns, Precision::F64)?;
+            let (table, mut scores) = io::score_items(&source, &columns, &[&model.scorer])?;
             output.note(|| format!("read {}", count(table.items.n_items(), "item")));
-            let scores = model.scorer.scores(&table.items)?;
+            let scores = scores.pop().unwrap_or(Ok(Vec::new()))?;
             let ranked = RankedItems::new(&table, &scores, top);
             tell(Predictions {
                 facts: json!({ "items": scores.len(), "output": null }),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rankwise::data::Precision;
 use rankwise::estimator::PairEstimator;
-use rankwise::io::{Columns, PairFiles, Source};
+use rankwise::io::{Columns, Format, PairFiles, Source};
 use rankwise::model::{Balance, Method};
 use rankwise::{Loss, RankSvm};
 
@@ -35,6 +35,8 @@ pub(crate) struct ItemPlan {
     pub(crate) precision: Precision,
     /// The method with its parameters.
     pub(crate) svm: RankSvm,
+    /// Bytes of memory to use.
+    pub(crate) memory: Option<usize>,
     /// A model to start from.
     pub(crate) init: Option<PathBuf>,
 }
@@ -51,7 +53,7 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
         ));
     }
     let remedy = "give items with labels (train DATA -o MODEL)";
-    refuse(&[("--init", args.init.is_some())], "pairs", remedy)?;
+    refuse(&[("--init", args.init.is_some()), ("--memory-mb", args.memory_mb.is_some())], "pairs", remedy)?;
     let mut estimator = estimator(learn, common)?.shaped(
         c(learn.c.unwrap_or(1.0))?,
         kernel(&learn.kernel)?,
@@ -76,7 +78,15 @@ fn on_items(data: &str, args: &TrainArgs, common: &Common) -> Run<ItemPlan> {
     svm.effort.time_limit = time_limit(args.time_limit)?;
     svm.check()?; // before anything is read
     let (source, columns) = item_source(data, learn.format.format, &learn.source.columns)?;
-    Ok(ItemPlan { source, columns, precision: learn.precision, svm, init: args.init.clone() })
+    check_precision(&source, learn.precision)?;
+    let memory = args.memory_mb.map(|mebibytes| usize::try_from(mebibytes << 20).unwrap_or(usize::MAX));
+    Ok(ItemPlan { source, columns, precision: learn.precision, svm, memory, init: args.init.clone() })
+}
+
+/// A block file has decided how features are stored.
+pub(super) fn check_precision(source: &Source, precision: Precision) -> Run<()> {
+    let is_typed = source.format() == Format::Blocks && precision != Precision::Auto;
+    refuse(&[("--precision", is_typed)], "block files, in which it is decided", "give it to convert")
 }
 
 /// The ranking machine on items with all of its parameters but C and loss.

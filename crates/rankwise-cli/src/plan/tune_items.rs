@@ -64,6 +64,7 @@ pub(super) fn search(data: &str, args: &TuneArgs, typed: &TypedGrid, common: &Co
         item_source(path, format, &learn.source.columns)
     };
     let (data, columns) = source(data)?;
+    check_precision(&data, learn.precision)?;
     let valid = args.valid.as_deref().map(source).transpose()?.map(|(source, _)| source);
     Ok(ItemSearch { data, valid, columns, precision: learn.precision, tuner })
 }

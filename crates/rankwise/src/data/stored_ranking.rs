@@ -10,7 +10,7 @@ use super::{Features, Items, Scale, Scaler, TELLING_ROWS};
 use crate::error::{Error, Result};
 
 /// Items with labels, in groups, whose features are read from a file whenever they are needed. In memory is what there is
-/// one number per item of: see [`crate::RankSvm::fit_stored`], and [`crate::io::open_ranking`] for where they come from.
+/// one number per item of: see [`crate::RankSvm::fit_stored`], and [`crate::io::BlockFile::into_stored`] for where they come from.
 #[derive(Debug)]
 pub struct StoredRanking {
     rows: StoredRows,

@@ -133,8 +133,8 @@ pub fn score_items(
     Ok((table, scores))
 }
 
-/// A block file, of which no columns can be named.
-pub(super) fn open_blocks(source: &Source, columns: &Columns) -> Result<BlockFile> {
+/// Opens a block file, of which no columns can be named.
+pub fn open_blocks(source: &Source, columns: &Columns) -> Result<BlockFile> {
     refuse_columns(source, columns, "a block file, whose columns are known")?;
     match source {
         Source::File { path, .. } => BlockFile::open(path),

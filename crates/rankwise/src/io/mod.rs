@@ -23,7 +23,7 @@ mod write;
 
 pub use block_file::BlockFile;
 pub use convert::{Conversion, Converted, convert};
-pub use items::{ItemTable, read_items, read_ranking, score_items};
+pub use items::{ItemTable, open_blocks, read_items, read_ranking, score_items};
 pub use model_file::{model_from_bytes, model_to_bytes, read_model, write_model};
 pub use output::write_atomically;
 pub use pairs::{PairFiles, PairTable, read_pairs};

@@ -9,7 +9,7 @@ mod ranked;
 mod significance;
 
 pub use bootstrap::{Bootstrap, Interval};
-pub use items::{ItemMetric, Measured};
+pub use items::{ItemMetric, Measured, MetricSum};
 pub use pairs::{Judged, PairMetric, RocPoint};
 pub use ranked::Ranked;
 pub use significance::PairedTest;

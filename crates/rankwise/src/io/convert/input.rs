@@ -50,9 +50,8 @@ impl<'a> Input<'a> {
         how: &Conversion<'a>,
     ) -> Result<Self> {
         let blocks = match source {
-            Source::File { path, format: Format::Blocks } => {
-                items::refuse_columns(source, columns, "a block file, whose columns are known")?;
-                let file = BlockFile::open(path)?;
+            Source::File { format: Format::Blocks, .. } => {
+                let file = items::open_blocks(source, columns)?;
                 file.verify()?;
                 Some(file)
             }
