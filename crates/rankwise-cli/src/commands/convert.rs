@@ -43,6 +43,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> Run<()> {
         format: args.output_format,
         memory: usize::try_from(args.memory_mb << 20).unwrap_or(usize::MAX),
         stop: &interrupt::is_requested,
+        ..Conversion::default()
     };
     let shield = Shield::up();
     let converted = io::convert(&source, &columns, path, &how);

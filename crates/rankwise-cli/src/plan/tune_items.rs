@@ -7,7 +7,7 @@ use rankwise::selection::RankTuner;
 
 use super::grid::{TypedGrid, check_count};
 use super::item_source;
-use super::train::rank_svm;
+use super::train::{check_precision, rank_svm};
 use crate::args::{Common, KernelName, TuneArgs};
 use crate::exit::{Failure, Run};
 

@@ -31,13 +31,15 @@ pub struct Conversion<'a> {
     pub format: Option<Format>,
     /// Bytes to be used for items that have to be put together.
     pub memory: usize,
+    /// Bytes of a block of a block file; what is damaged or read at once, and larger only by the rest of a group.
+    pub block_bytes: usize,
     /// Asked now and then; says yes when the work is to end, which is [`Error::Interrupted`] then.
     pub stop: &'a dyn Fn() -> bool,
 }
 
 impl Default for Conversion<'_> {
     fn default() -> Self {
-        Conversion { precision: Precision::Auto, format: None, memory: 512 << 20, stop: &|| false }
+        Conversion { precision: Precision::Auto, format: None, memory: 512 << 20, block_bytes: 8 << 20, stop: &|| false }
     }
 }
 
@@ -83,7 +85,7 @@ pub fn convert(source: &Source, columns: &Columns, target: &Path, how: &Conversi
     let mut failure = None;
     let written = write_atomically(target, |out| {
         let mut write = || -> Result<()> {
-            let mut sink = Sink::new(format, out, target, shape, survey.feature_names())?;
+            let mut sink = Sink::new(format, out, target, shape, survey.feature_names(), how.block_bytes)?;
             let mut last_group = None;
             let mut push = |number: usize, group: usize, row: &ItemRow<'_>| {
                 let begins_group = last_group.replace(group) != Some(group);

@@ -1,5 +1,6 @@
 //! Files: what is read and written, and what a broken file is told.
 
+mod block_file;
 mod compressed;
 mod item_tables;
 mod model_file;

@@ -5,9 +5,6 @@ use std::io::{self, Write};
 use super::layout::{self, Array, Entry, Footer, HEADER, Shape};
 use super::positioned::little_bytes;
 
-/// A block ends with the group with which it has so many bytes; at twice that it ends anywhere.
-const BLOCK_BYTES: u64 = 1 << 23;
-
 /// An item to be written. What the file has not is not looked at, what it has must be there.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct NewRow<'a> {
@@ -57,13 +54,9 @@ struct Open {
 }
 
 impl<'a> BlockWriter<'a> {
-    /// A file of this shape; `names` of the features if it says so.
-    pub(in super::super) fn new(out: &'a mut dyn Write, shape: Shape, names: Option<&'a [String]>) -> io::Result<Self> {
-        Self::with_block_bytes(out, shape, names, BLOCK_BYTES)
-    }
-
-    /// The same with blocks of another size.
-    pub(in super::super) fn with_block_bytes(
+    /// A file of this shape; `names` of the features if it says so. A block ends with the group with which it has so many
+    /// bytes; at twice that it ends anywhere.
+    pub(in super::super) fn new(
         out: &'a mut dyn Write,
         shape: Shape,
         names: Option<&'a [String]>,

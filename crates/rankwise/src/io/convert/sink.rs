@@ -58,9 +58,12 @@ impl<'a> Sink<'a> {
         target: &'a Path,
         shape: Shape,
         names: Option<&'a [String]>,
+        block_bytes: usize,
     ) -> Result<Self> {
         let kind = match format {
-            Format::Blocks => Kind::Blocks(BlockWriter::new(out, shape, names).map_err(failed(target))?),
+            Format::Blocks => {
+                Kind::Blocks(BlockWriter::new(out, shape, names, block_bytes as u64).map_err(failed(target))?)
+            }
             Format::SvmLight => Kind::SvmLight(SvmLightText::new(out, shape)),
             Format::Csv | Format::Tsv => {
                 let delimiter = format.delimiter().unwrap_or(b',');
