@@ -7,7 +7,10 @@ pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
         "comparing-kernel" => ("bench/comparing_kernel.py", &["numpy", "scikit-learn"]),
         "tuning" => ("bench/tuning.py", &["numpy", "scikit-learn"]),
         "ranking" => ("bench/ranking.py", &["numpy", "scipy", "scikit-learn", "lightgbm", "xgboost"]),
-        _ => return Err(format!("unknown benchmark {name}; there are: comparing-kernel, tuning, ranking")),
+        "out-of-core" => ("bench/out_of_core.py", &["numpy"]),
+        _ => {
+            return Err(format!("unknown benchmark {name}; there are: comparing-kernel, tuning, ranking, out-of-core"));
+        }
     };
     step("program", &mut cargo(&["build", "--release", "--package", "rankwise-cli"]))?;
     let venv = root().join("bench/.venv");

@@ -43,7 +43,9 @@ fn a_model_does_not_depend_on_where_the_items_are() {
         room.run(&words).ends(0);
         assert_eq!(room.bytes("text"), room.bytes("disk"));
     }
-    for words in ["evaluate text", "evaluate text --metric ndcg@10:trec --ci", "predict text", "predict --format csv text"] {
+    for words in
+        ["evaluate text", "evaluate text --metric ndcg@10:trec --ci", "predict text", "predict --format csv text"]
+    {
         let of_text = room.run(&format!("{words} train.letor")).ends(0).out;
         assert_eq!(of_text.replace("train.letor", "train.rwb"), room.run(&format!("{words} train.rwb")).ends(0).out);
     }
@@ -111,7 +113,10 @@ fn any_format_into_any_other() {
     room.run("convert d.svm e.csv").ends(0);
     assert_eq!(room.read("a.csv"), room.read("e.csv"));
     let text = room.read("train.letor");
-    assert_eq!(room.run_with_input("convert - - --format letor --output-format csv", &text).ends(0).out, room.read("a.csv"));
+    assert_eq!(
+        room.run_with_input("convert - - --format letor --output-format csv", &text).ends(0).out,
+        room.read("a.csv")
+    );
     room.run_with_input("convert - f.rwb --format svmlight", &text).ends(0);
     room.run("convert train.letor g.rwb --precision f64").ends(0);
     room.run("convert g.rwb - --output-format svmlight -q").ends(0);

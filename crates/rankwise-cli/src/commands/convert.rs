@@ -22,7 +22,8 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> Run<()> {
     if to_file.is_none() {
         if args.output_format.is_none() {
             return Err(Failure::Usage(
-                "standard output has no extension to tell its format by; add --output-format csv, tsv or svmlight".into(),
+                "standard output has no extension to tell its format by; add --output-format csv, tsv or svmlight"
+                    .into(),
             ));
         }
         if output.is_json() {

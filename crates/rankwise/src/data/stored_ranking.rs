@@ -129,8 +129,8 @@ impl StoredRanking {
             let items = Items { features: loaded.features.clone(), ..self.shape() };
             result = score(&items).and_then(|more| {
                 scores.extend(more);
-                let n_whole = self.group_ends[next_group..]
-                    .partition_point(|&end| end as usize <= first + scores.len());
+                let n_whole =
+                    self.group_ends[next_group..].partition_point(|&end| end as usize <= first + scores.len());
                 let groups = next_group..next_group + n_whole;
                 let Some(&end) = self.group_ends[groups.clone()].last() else { return Ok(()) };
                 let span = first..end as usize;

@@ -108,11 +108,6 @@ impl StoredRows {
         self.memory
     }
 
-    /// Bytes that may be used for what is made of the rows.
-    pub(crate) fn room(&self) -> usize {
-        self.memory / 4
-    }
-
     /// Subtracts this from the columns of every row that is read from now on.
     pub(super) fn set_shift(&mut self, shift: Option<Vec<f64>>) {
         self.shift = shift;

@@ -214,13 +214,17 @@ impl<'a> RankPath<'a> {
     /// Whether all that is in memory at a time is little enough.
     fn check_memory(&self, memory: usize) -> Result<()> {
         let labels = 8 * self.data.labels.len() * (1 + usize::from(self.data.weights.is_some()));
-        let needed = self.sums.bytes() + labels;
+        // Vectors of the solver, and a matrix with its factor where features are few.
+        let n_features = self.data.rows.n_cols();
+        let of_solver = 8 * n_features.saturating_mul(30) + 16 * n_features.min(2048).pow(2);
+        let needed = self.sums.bytes() + labels + of_solver;
         if needed <= memory {
             return Ok(());
         }
         Err(Error::Unsupported {
             problem: format!(
-                "{} items need about {} MiB of memory beside their features, and {} may be used",
+                "{} items of {n_features} features need about {} MiB of memory beside what is read of the features, and {} \
+                 may be used",
                 self.data.labels.len(),
                 (needed >> 20) + 16,
                 memory >> 20

@@ -11,8 +11,8 @@ mod text;
 
 use std::path::Path;
 
-pub(super) use input::ItemRow;
 use input::Input;
+pub(super) use input::ItemRow;
 use sink::Sink;
 use survey::Survey;
 
@@ -39,7 +39,13 @@ pub struct Conversion<'a> {
 
 impl Default for Conversion<'_> {
     fn default() -> Self {
-        Conversion { precision: Precision::Auto, format: None, memory: 512 << 20, block_bytes: 8 << 20, stop: &|| false }
+        Conversion {
+            precision: Precision::Auto,
+            format: None,
+            memory: 512 << 20,
+            block_bytes: 8 << 20,
+            stop: &|| false,
+        }
     }
 }
 

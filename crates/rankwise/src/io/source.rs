@@ -151,7 +151,8 @@ impl Source {
             }
             Source::Copy { path, name, .. } => {
                 let name = Path::new(name);
-                let file = File::open(path).map_err(|source| Error::Io { path: name.into(), action: "open", source })?;
+                let file =
+                    File::open(path).map_err(|source| Error::Io { path: name.into(), action: "open", source })?;
                 decompress::reader(Box::new(file), name)
             }
             Source::Stdin(_) => decompress::reader(Box::new(io::stdin().lock()), Path::new("standard input")),

@@ -166,14 +166,12 @@ pub(crate) trait BlockSums {
     fn n_numbers(&self) -> usize;
     /// Sends the blocks to new weights. One read of the data.
     fn go_to(&mut self, weights: &[f64]) -> SumPoint;
-    /// Bytes that there are for what is made of the data.
-    fn room(&self) -> usize;
     /// Hessian times a vector, where the blocks are. One read.
     fn hessian_times(&mut self, v: &[f64]) -> Vec<f64>;
     /// About the diagonal of the Hessian. One read or two.
     fn hessian_diagonal(&mut self) -> Vec<f64>;
-    /// Vectors, one after the other, whose outer products sum to about the Hessian: about `n` of them.
-    fn hessian_sketch(&mut self, n: usize) -> Vec<f64>;
+    /// Vectors, some at a time one after the other, whose outer products sum to about the Hessian: about `n` of them.
+    fn hessian_sketch(&mut self, n: usize, take: &mut dyn FnMut(&[f64]));
     /// Makes the blocks ready to try steps in a direction from where they are. One read.
     fn aim(&mut self, direction: &[f64]);
     /// The value after a step of this size in that direction, and its slope there; no read. The Hessian is not defined

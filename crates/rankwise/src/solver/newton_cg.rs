@@ -232,23 +232,19 @@ impl<'a, 'b> Search<'a, 'b> {
         products / (2.0 * self.sums.n_numbers().max(1) as f64)
     }
 
-    /// Whether a sketch can be had: its vectors, twice while they are put together, and the matrix made of them.
-    fn has_room_for_sketch(&self) -> bool {
-        let dim = self.sums.dim();
-        dim <= MOST_SKETCHED && 8 * (2 * SKETCHED_PER_WEIGHT + 1) * dim * dim <= self.sums.room()
-    }
-
     /// Whether a new sketch would cost less than the reads since the last one.
     fn wants_sketch(&self) -> bool {
-        self.has_room_for_sketch() && self.sketch_reads() <= self.reads
+        self.sums.dim() <= MOST_SKETCHED && self.sketch_reads() <= self.reads
     }
 
     fn precondition(&mut self) -> Preconditioner {
         let dim = self.sums.dim();
-        if self.wants_sketch() || (self.has_room_for_sketch() && self.sketch_reads() <= 1.0) {
-            let sketch = self.sums.hessian_sketch(SKETCHED_PER_WEIGHT * dim);
+        if self.wants_sketch() || (dim <= MOST_SKETCHED && self.sketch_reads() <= 1.0) {
+            let mut matrix = vec![0.0; dim * dim];
+            (0..dim).for_each(|at| matrix[at * dim + at] = 1.0);
+            self.sums.hessian_sketch(SKETCHED_PER_WEIGHT * dim, &mut |vectors| add_products(&mut matrix, vectors, dim));
             self.reads = 0.0;
-            return Preconditioner::Sketch(Cholesky::new(one_plus_products(&sketch, dim), dim, 1.0));
+            return Preconditioner::Sketch(Cholesky::new(matrix, dim, 1.0));
         }
         let diagonal = self.sums.hessian_diagonal();
         Preconditioner::Diagonal(diagonal.into_iter().map(|d| 1.0 + d).collect())
@@ -283,10 +279,8 @@ impl<'a, 'b> Search<'a, 'b> {
     }
 }
 
-/// I + Σ x xᵀ over vectors of length `dim`, one after the other; the lower triangle.
-fn one_plus_products(vectors: &[f64], dim: usize) -> Vec<f64> {
-    let mut matrix = vec![0.0; dim * dim];
-    (0..dim).for_each(|at| matrix[at * dim + at] = 1.0);
+/// Adds Σ x xᵀ over vectors of length `dim`, one after the other, to the lower triangle.
+fn add_products(matrix: &mut [f64], vectors: &[f64], dim: usize) {
     matrix.par_chunks_mut(dim.max(1) * 16).enumerate().for_each(|(tile, rows)| {
         for vector in vectors.chunks_exact(dim) {
             for (k, row) in rows.chunks_exact_mut(dim).enumerate() {
@@ -295,7 +289,6 @@ fn one_plus_products(vectors: &[f64], dim: usize) -> Vec<f64> {
             }
         }
     });
-    matrix
 }
 
 /// The last steps with the changes of the gradient along them, which correct a preconditioner to the inverse of a Hessian

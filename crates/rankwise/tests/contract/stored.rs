@@ -8,8 +8,8 @@ use rankwise::io::{BlockFile, Columns, Conversion, Source, convert, model_to_byt
 use rankwise::model::Balance;
 use rankwise::{Error, Loss, RankSvm, Unwatched};
 
-/// The least that may be used, so that little is read at a time.
-const MEMORY: usize = 64 << 20;
+/// So little that little is read at a time.
+const MEMORY: usize = 32 << 20;
 
 /// Data on the disk.
 struct Stored {
@@ -58,7 +58,8 @@ impl Stored {
         for group in 0..recipe.n_groups {
             let group_weight = if recipe.is_weighted { [1.0, 0.0, 2.5][group % 3] } else { 1.0 };
             for _ in 0..recipe.group_sizes[group % recipe.group_sizes.len()] {
-                let draw = |random: &mut Random| if recipe.is_sparse && random.below(12) > 0 { 0.0 } else { random.normal() };
+                let draw =
+                    |random: &mut Random| if recipe.is_sparse && random.below(12) > 0 { 0.0 } else { random.normal() };
                 let mut row: Vec<f64> = (0..recipe.n_features).map(|_| draw(&mut random)).collect();
                 let score = row.iter().zip(&weights).map(|(x, w)| x * w).sum::<f64>() + random.normal();
                 let label = match recipe.n_labels {
@@ -129,9 +130,9 @@ fn every_loss_and_option() {
 #[test]
 fn every_way_of_storing() {
     Stored::new(Recipe { precision: Precision::F64, ..Recipe::default() }).check(&RankSvm::new().c(0.01));
-    let sparse = Stored::new(Recipe { is_sparse: true, n_features: 700, n_groups: 150, ..Recipe::default() });
-    sparse.check(&RankSvm::new().c(0.1));
-    sparse.check(&RankSvm::new().c(0.1).loss(Loss::Hinge).scale(Scale::Standard));
+    let sparse = Stored::new(Recipe { is_sparse: true, n_features: 300, n_groups: 150, ..Recipe::default() });
+    sparse.check(&RankSvm::new().c(0.01));
+    sparse.check(&RankSvm::new().c(0.01).loss(Loss::Hinge).scale(Scale::Standard).tol(1e-2));
     // Far from zero: features are moved before they are used.
     let far = Stored::new(Recipe { offset: 1e7, ..Recipe::default() });
     assert!(!BlockFile::open(&far.path()).unwrap().is_f32());
@@ -197,7 +198,7 @@ fn spoil(path: &Path, length: Option<u64>) {
 #[test]
 fn a_file_that_changes_under_the_work_is_an_error() {
     for (is_sparse, length) in [(false, Some(70_000)), (true, Some(70_000)), (false, None), (true, None)] {
-        let recipe = Recipe { is_sparse, n_features: if is_sparse { 700 } else { 20 }, ..Recipe::default() };
+        let recipe = Recipe { is_sparse, n_features: if is_sparse { 300 } else { 20 }, ..Recipe::default() };
         let stored = Stored::new(Recipe { n_groups: 150, ..recipe });
         let mut data = BlockFile::open(&stored.path()).unwrap().into_stored(MEMORY).unwrap();
         spoil(&stored.path(), length);

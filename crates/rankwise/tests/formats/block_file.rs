@@ -83,7 +83,10 @@ const TEXTS: [(&str, &str); 8] = [
     ("no_groups.txt", "1 1:1 2:2\n2 1:3 2:4\n"),
     ("far.dat", "1 qid:1 1:1000000.25 2:1\n0 qid:1 1:1000000.5 2:0\n2 qid:2 1:1000000.75 2:3\n"),
     ("empty_rows.svm", "1 qid:1\n2 qid:1\n"),
-    ("named.csv", "id,qid,label,weight,group_weight,price,\"stars, all\"\na,x,1,1,2,0.1,3\n\"b\"\"c\",x,2,0.5,2,7,0\nd,y,0,1,0,1e30,1e-9\n"),
+    (
+        "named.csv",
+        "id,qid,label,weight,group_weight,price,\"stars, all\"\na,x,1,1,2,0.1,3\n\"b\"\"c\",x,2,0.5,2,7,0\nd,y,0,1,0,1e30,1e-9\n",
+    ),
     ("plain.tsv", "label\tf\n1\t2\n2\t3\n"),
     ("unlabelled.csv", "qid,f\na,1\nb,2\nb,3\n"),
 ];

@@ -103,8 +103,7 @@ impl BlockFile {
             return Err(damaged(&name, "the index"));
         }
         let (entries, names) = index.split_at(footer.n_blocks as usize * ENTRY);
-        let blocks =
-            blocks_of(entries, &shape, footer.index_offset).ok_or_else(|| impossible(&name, "the index"))?;
+        let blocks = blocks_of(entries, &shape, footer.index_offset).ok_or_else(|| impossible(&name, "the index"))?;
         let feature_names = names_of(names, &shape).ok_or_else(|| impossible(&name, "the names of features"))?;
         Ok(BlockFile { file, path: path.to_path_buf(), name, shape, blocks, feature_names })
     }
@@ -153,11 +152,12 @@ impl BlockFile {
     pub fn bytes_in_memory(&self) -> usize {
         let of_number = self.shape.bytes_of_number() as usize + if self.shape.is_sparse { 4 } else { 0 };
         let text: u64 = self.blocks.iter().map(|block| block.entry.n_text).sum();
-        let of_item = 12 + [(self.shape.is_sparse, 8), (self.shape.has_weights, 8), (self.shape.has_ids, 40)]
-            .into_iter()
-            .filter(|(has, _)| *has)
-            .map(|(_, bytes)| bytes)
-            .sum::<usize>();
+        let of_item = 12
+            + [(self.shape.is_sparse, 8), (self.shape.has_weights, 8), (self.shape.has_ids, 40)]
+                .into_iter()
+                .filter(|(has, _)| *has)
+                .map(|(_, bytes)| bytes)
+                .sum::<usize>();
         let of_learning = 80;
         self.shape
             .n_stored

@@ -43,12 +43,7 @@ pub(super) struct Input<'a> {
 
 impl<'a> Input<'a> {
     /// Makes ready; what can be read once only is copied to the directory.
-    pub(super) fn open(
-        source: &Source,
-        columns: &'a Columns,
-        directory: &Path,
-        how: &Conversion<'a>,
-    ) -> Result<Self> {
+    pub(super) fn open(source: &Source, columns: &'a Columns, directory: &Path, how: &Conversion<'a>) -> Result<Self> {
         let blocks = match source {
             Source::File { format: Format::Blocks, .. } => {
                 let file = items::open_blocks(source, columns)?;

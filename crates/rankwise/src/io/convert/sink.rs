@@ -28,9 +28,8 @@ enum Kind<'a> {
 
 /// Whether a format can have what there is.
 pub(super) fn check(format: Format, shape: &Shape) -> Result<()> {
-    let refuse = |problem: &str, remedy: &str| {
-        Err(Error::Unsupported { problem: problem.into(), remedy: remedy.into() })
-    };
+    let refuse =
+        |problem: &str, remedy: &str| Err(Error::Unsupported { problem: problem.into(), remedy: remedy.into() });
     match format {
         Format::SvmLight if !shape.has_labels => {
             refuse("SVMlight's format begins every line with a label, and the items have none", "write .csv or .rwb")

@@ -1,8 +1,8 @@
 //! A block of whole groups: what is known of its items, and one visit of its rows per product.
 
 use super::group::{Group, GroupLosses, Scratch, Shape};
-use super::visit::{Visit, differences};
-use crate::data::{Rows, mix};
+use super::visit::Visit;
+use crate::data::mix;
 use crate::math::dot;
 
 /// A block of whole groups.
@@ -92,13 +92,7 @@ impl Block {
     }
 
     /// Value and gradient at new weights, without C; the gradient is added to `sums`.
-    pub(super) fn go_to(
-        &mut self,
-        visit: &Visit<'_>,
-        weights: &[f64],
-        shape: Shape,
-        sums: &mut [f64],
-    ) -> GroupLosses {
+    pub(super) fn go_to(&mut self, visit: &Visit<'_>, weights: &[f64], shape: Shape, sums: &mut [f64]) -> GroupLosses {
         let mut total = GroupLosses::default();
         self.along = Vec::new();
         let slopes = &mut self.product;
@@ -188,16 +182,14 @@ impl Block {
         0.5 * self.groups.iter().enumerate().map(of_group).sum::<f64>()
     }
 
-    /// Draws pairs by their curvature, at every `spacing` of it, the first at `offset`: the differences of their rows, one
-    /// after the other.
-    pub(super) fn draw_differences(
+    /// Draws pairs by their curvature, at every `spacing` of it, the first at `offset`: their rows.
+    pub(super) fn draw_pairs(
         &self,
-        all: Rows<'_>,
         labels: &[f64],
         shape: Shape,
         (offset, spacing): (f64, f64),
         seed: u64,
-    ) -> Vec<f64> {
+    ) -> Vec<[u32; 2]> {
         let mut drawn = Vec::new();
         let (mut passed, mut next, mut n_drawn) = (0.0, offset, 0u64);
         for (g, group) in self.groups.iter().enumerate() {
@@ -223,7 +215,7 @@ impl Block {
                 }
             }
         }
-        differences(all, &drawn)
+        drawn
     }
 
     /// The scores of every group with its rows.

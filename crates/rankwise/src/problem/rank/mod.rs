@@ -24,7 +24,7 @@ pub(crate) use group::Shape;
 use super::{BlockSums, SumPoint};
 use crate::data::{Loaded, Members, RankView, Rows, Runs, StoredRows, mix, runs_of};
 use block::Block;
-use visit::Visit;
+use visit::{Visit, differences};
 
 /// Numbers a block should have at least, so that handing it to a thread is worth it.
 const BLOCK_NUMBERS: usize = 1 << 17;
@@ -32,6 +32,10 @@ const BLOCK_NUMBERS: usize = 1 << 17;
 const THINNING: u64 = 16;
 /// Groups with more items are thinned item by item.
 const MANY_ITEMS: usize = 1 << 12;
+
+/// Numbers of a sketch that are made at a time, and pairs that are worth a thread.
+const SKETCHED_NUMBERS: usize = 1 << 20;
+const PAIRS_OF_A_THREAD: usize = 64;
 
 /// What the groups of a problem are made of.
 #[derive(Clone, Copy)]
@@ -129,8 +133,7 @@ impl<'a> RankSums<'a> {
             sums.counts.n_pairs += pairs.n_pairs;
             sums.mass += listed.factor * pairs.mass;
             open.push(&listed.items, &labels, weights.as_deref(), listed.factor, &pairs.distinct, shape);
-            open.n_numbers +=
-                listed.items.iter().map(|&i| source.rows.n_stored_in_row(i as usize)).sum::<usize>();
+            open.n_numbers += listed.items.iter().map(|&i| source.rows.n_stored_in_row(i as usize)).sum::<usize>();
             // A block's sums have one number per feature, which must not outweigh the block.
             if open.n_numbers >= BLOCK_NUMBERS.max(2 * n_cols) {
                 open.close();
@@ -209,11 +212,7 @@ impl<'a> RankSums<'a> {
     }
 
     /// Runs `visit` on every block while its rows are at hand, and hands the results to `take` in order.
-    fn visit_blocks<R: Send>(
-        &mut self,
-        visit: impl Fn(&mut Block, &Visit<'_>) -> R + Sync,
-        mut take: impl FnMut(R),
-    ) {
+    fn visit_blocks<R: Send>(&mut self, visit: impl Fn(&mut Block, &Visit<'_>) -> R + Sync, mut take: impl FnMut(R)) {
         match self.source.rows {
             Rows::Held(features) => {
                 let run = |block: &mut Block| visit(block, &Visit::Held(features));
@@ -333,12 +332,12 @@ impl BlockSums for RankSums<'_> {
         diagonal
     }
 
-    fn hessian_sketch(&mut self, n_pairs: usize) -> Vec<f64> {
+    fn hessian_sketch(&mut self, n_pairs: usize, take: &mut dyn FnMut(&[f64])) {
         let (rows, labels, shape) = (self.source.rows, self.source.labels, self.shape);
         let curved: Vec<f64> = self.blocks.par_iter().map(|block| block.curved(shape)).collect();
         let total: f64 = curved.iter().sum();
         if !(total > 0.0 && total.is_finite()) {
-            return Vec::new();
+            return;
         }
         let spacing = total / n_pairs as f64;
         let mut start = -0.5 * spacing;
@@ -350,23 +349,25 @@ impl BlockSums for RankSums<'_> {
                 offset
             })
             .collect();
-        let drawn: Vec<Vec<f64>> = self
-            .blocks
-            .par_iter()
-            .zip(starts)
-            .enumerate()
-            .map(|(at, (block, offset))| {
-                block.draw_differences(rows, labels, shape, (offset, spacing), mix(1, at as u64))
-            })
-            .collect();
-        let mut drawn = drawn.concat();
+        let draw = |(at, (block, offset)): (usize, (&Block, f64))| {
+            block.draw_pairs(labels, shape, (offset, spacing), mix(1, at as u64))
+        };
+        let drawn: Vec<Vec<[u32; 2]>> = self.blocks.par_iter().zip(starts).enumerate().map(draw).collect();
+        let drawn = drawn.concat();
         // Some items find no partner in a few trials; the pairs that were drawn stand for those, too.
-        let n_drawn = drawn.len() / rows.n_cols().max(1);
-        let size = (self.c * total / n_drawn.max(1) as f64).sqrt();
-        for row in drawn.chunks_exact_mut(rows.n_cols().max(1)) {
-            row.iter_mut().enumerate().for_each(|(column, x)| *x *= size / self.divisor(column));
+        let size = (self.c * total / drawn.len().max(1) as f64).sqrt();
+        let n_cols = rows.n_cols().max(1);
+        for pairs in drawn.chunks((SKETCHED_NUMBERS / n_cols).max(1)) {
+            let mut vectors = vec![0.0; pairs.len() * n_cols];
+            let parts = pairs.par_chunks(PAIRS_OF_A_THREAD).zip(vectors.par_chunks_mut(PAIRS_OF_A_THREAD * n_cols));
+            parts.for_each(|(pairs, vectors)| {
+                differences(rows, pairs, vectors);
+                for vector in vectors.chunks_exact_mut(n_cols) {
+                    vector.iter_mut().enumerate().for_each(|(column, x)| *x *= size / self.divisor(column));
+                }
+            });
+            take(&vectors);
         }
-        drawn
     }
 
     fn aim(&mut self, direction: &[f64]) {
@@ -390,13 +391,6 @@ impl BlockSums for RankSums<'_> {
         let parts: Vec<(f64, f64)> = self.blocks.par_iter_mut().map(run).collect();
         let (value, slope) = parts.into_iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
         (self.c * value, self.c * slope)
-    }
-
-    fn room(&self) -> usize {
-        match self.source.rows {
-            Rows::Held(_) => usize::MAX,
-            Rows::Stored(stored) => stored.room(),
-        }
     }
 
     fn set_c(&mut self, c: f64) {

@@ -281,7 +281,8 @@ fn sketch_of_the_hessian_tends_to_it() {
         for shape in [Shape::SquaredHinge, Shape::Hinge(0.5), Shape::Logistic] {
             let mut sums = RankSums::new(data.view(), |_| true, None, shape, 0.01, Weighing::AsGiven);
             sums.go_to(&[0.3, -0.2, 0.5, 0.1]);
-            let sketch = sums.hessian_sketch(40_000);
+            let mut sketch = Vec::new();
+            sums.hessian_sketch(40_000, &mut |vectors| sketch.extend_from_slice(vectors));
             for k in 0..4 {
                 let mut unit = [0.0; 4];
                 unit[k] = 1.0;

@@ -129,27 +129,18 @@ fn stored_times(stored: &StoredRows, rows: &[u32], weights: &[f64], out: &mut [f
     });
 }
 
-/// The differences of rows, one after the other.
-pub(super) fn differences(rows: Rows<'_>, pairs: &[[u32; 2]]) -> Vec<f64> {
-    let n_cols = rows.n_cols();
-    let mut out = vec![0.0; pairs.len() * n_cols];
-    if n_cols == 0 {
-        return out;
-    }
-    match rows {
-        Rows::Held(features) => {
-            for (pair, out) in pairs.iter().zip(out.chunks_exact_mut(n_cols)) {
-                features.add_rows(pair, &[1.0, -1.0], out);
-            }
-        }
-        Rows::Stored(stored) => {
-            let mut loaded = Loaded::new();
-            for (pair, out) in pairs.iter().zip(out.chunks_exact_mut(n_cols)) {
+/// Adds the differences of rows to vectors one after the other.
+pub(super) fn differences(rows: Rows<'_>, pairs: &[[u32; 2]], out: &mut [f64]) {
+    let vectors = out.chunks_exact_mut(rows.n_cols().max(1));
+    let mut loaded = Loaded::new();
+    for (pair, out) in pairs.iter().zip(vectors) {
+        match rows {
+            Rows::Held(features) => features.add_rows(pair, &[1.0, -1.0], out),
+            Rows::Stored(stored) => {
                 if stored.load(&pair.map(|row| row as usize..row as usize + 1), &mut loaded) {
                     loaded.features.add_rows(&[0, 1], &[1.0, -1.0], out);
                 }
             }
         }
     }
-    out
 }
