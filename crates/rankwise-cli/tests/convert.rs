@@ -156,6 +156,16 @@ fn what_makes_no_sense_is_refused() {
     assert_eq!(room.names(), ["a.rwb", "bad.rwb", "shuffled.letor", "train.letor"]);
 }
 
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_build_without_parquet_says_so() {
+    let room = room();
+    room.run("convert train.letor a.parquet").fails(2, &["a.parquet", "--features parquet"]);
+    room.write("b.parquet", "");
+    room.run("train b.parquet -o m").fails(2, &["b.parquet", "--features parquet"]);
+    room.run("train --pairs b.parquet -o m").fails(2, &["b.parquet", "--features parquet"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn ctrl_c_while_converting_leaves_nothing_behind() {

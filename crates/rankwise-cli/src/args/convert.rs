@@ -23,8 +23,8 @@ can be learnt from. It keeps labels, groups, weights, ids and names; the items o
 together, put there by way of the disk where the input has them apart. Text has every number in
 the shortest form that reads back as the same one. The file appears complete or not at all.")]
 pub(crate) struct ConvertArgs {
-    /// Items: .svm, .svmlight, .letor, .txt, .dat in SVMlight's format, .csv, .tsv (also .gz, .xz, .zst), or a block file
-    /// .rwb; `-` is standard input
+    /// Items: .svm, .svmlight, .letor, .txt, .dat in SVMlight's format, .csv, .tsv (also .gz, .xz, .zst), a block file
+    /// .rwb, or .parquet in a build with it; `-` is standard input
     #[arg(value_name = "IN")]
     pub(crate) input: String,
     /// The file to write; its extension says the format. `-` is standard output, with --output-format

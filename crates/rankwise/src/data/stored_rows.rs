@@ -174,16 +174,14 @@ impl StoredRows {
                 let (hand_over, handed) = sync_channel::<Vec<Loaded>>(0);
                 let (give_back, spare) = sync_channel::<Vec<Loaded>>(2);
                 let reader = std::thread::Builder::new().spawn_scoped(scope, move || {
-                    let mut n_new = 0;
-                    for lists in parts {
-                        let mut loaded = match n_new {
+                    for (number, lists) in parts.iter().enumerate() {
+                        let mut loaded = match number {
                             0 | 1 => Vec::new(),
                             _ => match spare.recv() {
                                 Ok(loaded) => loaded,
                                 Err(_) => return,
                             },
                         };
-                        n_new += 1;
                         if !load(lists, &mut loaded) || hand_over.send(loaded).is_err() {
                             return;
                         }

@@ -4,6 +4,8 @@
 //! where the input has not, items go by way of files on the disk (`regroup`).
 
 mod input;
+#[cfg(feature = "parquet")]
+mod parquet_file;
 mod regroup;
 mod sink;
 mod survey;
@@ -69,7 +71,7 @@ pub struct Converted {
     pub warnings: Vec<String>,
 }
 
-/// Converts a file of items (SVMlight's format, CSV, TSV, block file) into another one, which appears complete or not at
+/// Converts a file of items (SVMlight's format, CSV, TSV, Parquet, block file) into another one, which appears complete or not at
 /// all. Reads the input twice, once to know what there is; standard input is copied to the disk first.
 ///
 /// Block files keep everything. Text keeps every number: reading it again gives the same ones. SVMlight's format has no names

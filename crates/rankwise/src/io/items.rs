@@ -64,7 +64,7 @@ pub fn read_items(source: &Source, columns: &Columns, precision: Precision) -> R
     match source.format() {
         Format::SvmLight => return svmlight::read(source, columns, precision),
         Format::Blocks => return open_blocks(source, columns)?.into_table(),
-        Format::Csv | Format::Tsv => {}
+        Format::Csv | Format::Tsv | Format::Parquet => {}
     }
     let table = Table::open(source, columns)?;
     check_given(columns, &[&table.header])?;
@@ -331,7 +331,7 @@ pub(super) fn for_each(
             id: roles.id.map(|column| table.word(column)).transpose()?,
             columns: None,
             values: &values,
-            line: Some(table.line()),
+            line: table.text_line(),
         })?;
     }
     Ok(())

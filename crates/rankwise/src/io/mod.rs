@@ -13,6 +13,8 @@ mod items;
 mod model_file;
 mod output;
 mod pairs;
+#[cfg(feature = "parquet")]
+mod parquet_rows;
 mod source;
 mod svmlight;
 mod table;

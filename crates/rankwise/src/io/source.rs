@@ -18,16 +18,19 @@ pub enum Format {
     SvmLight,
     /// Items in binary blocks.
     Blocks,
+    /// A table in Parquet; read and written by a build with the cargo feature `parquet`.
+    Parquet,
 }
 
 impl Format {
     /// The words that name formats.
-    pub const WORDS: [(&'static str, Format); 5] = [
+    pub const WORDS: [(&'static str, Format); 6] = [
         ("csv", Format::Csv),
         ("tsv", Format::Tsv),
         ("svmlight", Format::SvmLight),
         ("letor", Format::SvmLight),
         ("rwb", Format::Blocks),
+        ("parquet", Format::Parquet),
     ];
     /// The extensions of files that are named by no word.
     const EXTENSIONS: [(&'static str, Format); 3] =
@@ -52,8 +55,8 @@ impl Format {
                 None => format!("{}: no extension to tell the format by", path.display()),
             },
             remedy: "known are .csv and .tsv, for items also .svm, .svmlight, .letor, .txt and .dat, each also with \
-                     .gz, .xz or .zst after it, and block files .rwb; for a file of another name add --format csv, \
-                     tsv or svmlight"
+                     .gz, .xz or .zst after it, .parquet, and block files .rwb; for a file of another name add \
+                     --format csv, tsv or svmlight"
                 .into(),
         })
     }
@@ -71,7 +74,7 @@ impl Format {
 
     /// Whether files have a header and columns; pairs are always such tables.
     pub fn is_table(self) -> bool {
-        self.delimiter().is_some()
+        self.delimiter().is_some() || self == Format::Parquet
     }
 
     /// The byte between two columns of a table.
@@ -79,7 +82,7 @@ impl Format {
         match self {
             Format::Csv => Some(b','),
             Format::Tsv => Some(b'\t'),
-            Format::SvmLight | Format::Blocks => None,
+            Format::SvmLight | Format::Blocks | Format::Parquet => None,
         }
     }
 }
@@ -157,5 +160,14 @@ impl Source {
             }
             Source::Stdin(_) => decompress::reader(Box::new(io::stdin().lock()), Path::new("standard input")),
         }
+    }
+}
+
+/// Why a Parquet file is of no use to a build without the feature.
+#[cfg(not(feature = "parquet"))]
+pub(super) fn without_parquet(name: &str) -> Error {
+    Error::Unsupported {
+        problem: format!("{name} is a Parquet file, and this rankwise was built without them"),
+        remedy: "build it with `--features parquet`, or use .csv".into(),
     }
 }

@@ -5,6 +5,8 @@ mod compressed;
 mod item_tables;
 mod model_file;
 mod output;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod properties;
 mod svmlight;
 mod svmlight_errors;

@@ -87,8 +87,8 @@ impl BlockFile {
     pub(in super::super) fn into_table(self) -> Result<ItemTable> {
         self.verify()?;
         let mut table = self.heads()?;
-        let n = self.shape.n_items;
-        BlockRows::new(self)?.load(&[0..n], &mut table.items.features)?;
+        let all = 0..self.shape.n_items;
+        BlockRows::new(self)?.load(std::slice::from_ref(&all), &mut table.items.features)?;
         Ok(table)
     }
 

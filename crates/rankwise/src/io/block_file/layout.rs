@@ -242,9 +242,11 @@ pub(super) enum Array {
     Text,
 }
 
-/// The arrays of a block in their order: offset in the file and bytes without what fills up to the next one; and where the
-/// block ends. `None` where that is beyond all numbers.
-pub(super) fn arrays(shape: &Shape, entry: &Entry) -> Option<(Vec<(Array, u64, u64)>, u64)> {
+/// An array, its offset in the file, and its bytes without what fills up to the next one.
+pub(super) type Placed = (Array, u64, u64);
+
+/// The arrays of a block in their order, and where the block ends. `None` where that is beyond all numbers.
+pub(super) fn arrays(shape: &Shape, entry: &Entry) -> Option<(Vec<Placed>, u64)> {
     let every = [
         (Array::Lengths, shape.is_sparse, entry.n_items.checked_mul(4)?),
         (Array::Columns, shape.is_sparse, entry.n_stored.checked_mul(4)?),

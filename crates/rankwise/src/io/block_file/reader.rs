@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::layout::{self, Array, ENTRY, Entry, FOOTER, Footer, HEADER, Shape, damaged, fault, impossible, u32_at};
+use super::layout::{
+    self, Array, ENTRY, Entry, FOOTER, Footer, HEADER, Placed, Shape, damaged, fault, impossible, u32_at,
+};
 use super::positioned::{Little, read_exact, read_numbers};
 use crate::data::Features;
 use crate::error::{Error, Result};
@@ -22,7 +24,7 @@ const VERIFIED_AT_A_TIME: usize = 1 << 20;
 pub(super) struct Block {
     pub(super) entry: Entry,
     pub(super) first_stored: usize,
-    arrays: Vec<(Array, u64, u64)>,
+    arrays: Vec<Placed>,
     end: u64,
 }
 

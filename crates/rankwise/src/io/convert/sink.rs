@@ -4,6 +4,8 @@ use std::io::Write;
 use std::path::Path;
 
 use super::input::ItemRow;
+#[cfg(feature = "parquet")]
+use super::parquet_file::ParquetFile;
 use super::text::{SvmLightText, TableText};
 use super::{Shape, failed};
 use crate::error::{Error, Result};
@@ -21,9 +23,11 @@ pub(super) struct Sink<'a> {
 }
 
 enum Kind<'a> {
-    Blocks(BlockWriter<'a>),
+    Blocks(Box<BlockWriter<'a>>),
     SvmLight(SvmLightText<'a>),
     Table(Box<TableText<'a>>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetFile<'a>>),
 }
 
 /// Whether a format can have what there is.
@@ -37,7 +41,7 @@ pub(super) fn check(format: Format, shape: &Shape) -> Result<()> {
         Format::SvmLight if shape.has_group_weights => {
             refuse("SVMlight's format has no weights of groups, and the items have some", "write .csv or .rwb")
         }
-        Format::Csv | Format::Tsv if shape.n_features > MOST_COLUMNS => {
+        Format::Csv | Format::Tsv | Format::Parquet if shape.n_features > MOST_COLUMNS => {
             refuse("a table of more than a million columns is of no use", "write .svm or .rwb")
         }
         _ => Ok(()),
@@ -61,13 +65,18 @@ impl<'a> Sink<'a> {
     ) -> Result<Self> {
         let kind = match format {
             Format::Blocks => {
-                Kind::Blocks(BlockWriter::new(out, shape, names, block_bytes as u64).map_err(failed(target))?)
+                let writer = BlockWriter::new(out, shape, names, block_bytes as u64).map_err(failed(target))?;
+                Kind::Blocks(Box::new(writer))
             }
             Format::SvmLight => Kind::SvmLight(SvmLightText::new(out, shape)),
             Format::Csv | Format::Tsv => {
                 let delimiter = format.delimiter().unwrap_or(b',');
                 Kind::Table(Box::new(TableText::new(out, delimiter, shape, names).map_err(failed(target))?))
             }
+            #[cfg(feature = "parquet")]
+            Format::Parquet => Kind::Parquet(Box::new(ParquetFile::new(out, shape, names).map_err(failed(target))?)),
+            #[cfg(not(feature = "parquet"))]
+            Format::Parquet => return Err(crate::io::source::without_parquet(&target.display().to_string())),
         };
         Ok(Sink { kind, target, has_ids: shape.has_ids })
     }
@@ -98,6 +107,8 @@ impl<'a> Sink<'a> {
                 .map_err(failed(self.target)),
             Kind::SvmLight(text) => text.push(row, id)?.map_err(failed(self.target)),
             Kind::Table(table) => table.push(row, id).map_err(failed(self.target)),
+            #[cfg(feature = "parquet")]
+            Kind::Parquet(file) => file.push(row, id).map_err(failed(self.target)),
         }
     }
 
@@ -107,6 +118,8 @@ impl<'a> Sink<'a> {
             Kind::Blocks(writer) => writer.finish(),
             Kind::SvmLight(text) => Ok(text.is_complete()),
             Kind::Table(table) => table.finish(),
+            #[cfg(feature = "parquet")]
+            Kind::Parquet(file) => file.finish(),
         }
         .map_err(failed(self.target))
     }
