@@ -15,6 +15,7 @@ use super::describe::{self, Description};
 use super::save_model;
 use super::train::{Seconds, fit, peak_memory};
 use crate::exit::{Failure, Run};
+use crate::interrupt;
 use crate::output::Output;
 use crate::plan::ItemPlan;
 use crate::text::{Facts, count, percent};
@@ -63,6 +64,8 @@ fn on_stored(
     output: &Output,
 ) -> Run<()> {
     let started = Instant::now();
+    // A read of the whole file may take long.
+    data.stop_when(interrupt::is_requested);
     let fitted = fit(output, |bar| plan.svm.fit_stored(data, init, bar))?;
     let end = End { plan, n_features: data.n_features(), load, started, unused: Vec::new(), target };
     end.tell(fitted, |model| stored_accuracy(model, data), output)

@@ -63,6 +63,11 @@ impl StoredRanking {
         &self.rows
     }
 
+    /// Asks `stop` before every read; once it says yes, the work ends with [`Error::Interrupted`].
+    pub fn stop_when(&mut self, stop: impl Fn() -> bool + Send + Sync + 'static) {
+        self.rows.set_stop(Box::new(stop));
+    }
+
     /// As learning sees it.
     pub(crate) fn view(&self) -> RankView<'_> {
         RankView {

@@ -63,7 +63,17 @@ pub(crate) struct StoredRows {
     at_a_time: usize,
     /// Bytes that may be used.
     memory: usize,
+    /// Asked before every read whether to stop.
+    stop: Asked,
     failure: Mutex<Option<Error>>,
+}
+
+struct Asked(Box<dyn Fn() -> bool + Send + Sync>);
+
+impl fmt::Debug for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Asked")
+    }
 }
 
 impl StoredRows {
@@ -71,7 +81,9 @@ impl StoredRows {
     pub(crate) fn new(source: Box<dyn RowSource>, memory: usize) -> Self {
         let bytes_of_number = if source.is_f32() { 4 } else { 8 } + if source.is_sparse() { 4 } else { 0 };
         let bytes = (memory / PART_OF_MEMORY).clamp(LEAST_BYTES, MOST_BYTES);
-        StoredRows { source, shift: None, at_a_time: bytes / bytes_of_number, memory, failure: Mutex::new(None) }
+        let stop = Asked(Box::new(|| false));
+        let at_a_time = bytes / bytes_of_number;
+        StoredRows { source, shift: None, at_a_time, memory, stop, failure: Mutex::new(None) }
     }
 
     pub(crate) fn n_rows(&self) -> usize {
@@ -113,6 +125,11 @@ impl StoredRows {
         self.shift = shift;
     }
 
+    /// Asks this before every read.
+    pub(super) fn set_stop(&mut self, stop: Box<dyn Fn() -> bool + Send + Sync>) {
+        self.stop = Asked(stop);
+    }
+
     fn fail(&self, error: Error) {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
@@ -130,6 +147,10 @@ impl StoredRows {
     /// Reads rows; false if that failed, now or before.
     pub(crate) fn load(&self, runs: &[Range<usize>], into: &mut Loaded) -> bool {
         if self.has_failed() {
+            return false;
+        }
+        if (self.stop.0)() {
+            self.fail(Error::Interrupted);
             return false;
         }
         if let Err(error) = self.source.load(runs, &mut into.features) {

@@ -183,6 +183,18 @@ fn too_little_memory_is_told_before_the_work() {
     assert!(error.is_usage() && error.to_string().contains("--memory-mb"), "{error}");
 }
 
+#[test]
+fn whoever_asks_stops_it_within_a_read() {
+    let stored = Stored::new(Recipe::default());
+    for n_reads in [0, 1, 7, 20] {
+        let mut data = BlockFile::open(&stored.path()).unwrap().into_stored(MEMORY).unwrap();
+        let n = std::sync::atomic::AtomicUsize::new(0);
+        data.stop_when(move || n.fetch_add(1, std::sync::atomic::Ordering::SeqCst) >= n_reads);
+        let fitted = RankSvm::new().tol(1e-9).fit_stored(&mut data, None, &Unwatched);
+        assert!(matches!(fitted, Err(Error::Interrupted)), "{n_reads}");
+    }
+}
+
 /// Cuts the file off, or writes over it.
 fn spoil(path: &Path, length: Option<u64>) {
     let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();

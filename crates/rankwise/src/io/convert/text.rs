@@ -48,6 +48,11 @@ impl<'a> SvmLightText<'a> {
             let _ = write!(self.line, " {}:", column + 1);
             self.line += number(value, self.shape.is_f32, &mut self.cell);
         }
+        let width = row.columns.map_or(row.values.len(), |columns| columns.last().map_or(0, |&last| last as usize + 1));
+        if self.n_items == 0 && width < self.shape.n_features {
+            // Features end with the last one that some line has, and this one may have none but zeros.
+            let _ = write!(self.line, " {}:0", self.shape.n_features);
+        }
         if self.shape.has_ids {
             if id.contains(['\n', '\r']) {
                 return refuse(format!("the id {id:?} has more than one line, which SVMlight's format cannot write"));
