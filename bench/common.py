@@ -40,6 +40,22 @@ def call(program, *arguments, cores=None):
     return json.loads(done.stdout)
 
 
+def run_peer(script, limit, threads, task):
+    """What one run of another tool reports; None, and a word on standard error, if it fails or takes longer than `limit` seconds."""
+    limits = {name: str(threads) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+    command = [sys.executable, str(ROOT / "bench" / script), json.dumps({**task, "threads": threads})]
+    try:
+        done = subprocess.run(command, env={**os.environ, **limits}, capture_output=True, text=True, timeout=limit,
+                              preexec_fn=on_cores(threads))
+    except subprocess.TimeoutExpired:
+        print(f"warning: {task['tool']} took more than {limit} s", file=sys.stderr)
+        return None
+    if done.returncode != 0:
+        print(f"warning: {task['tool']} failed (exit {done.returncode}) on {task}: {done.stderr[-500:]}", file=sys.stderr)
+        return None
+    return json.loads(done.stdout.splitlines()[-1])
+
+
 def version_of(program):
     return subprocess.run([program, "--version"], stdout=subprocess.PIPE, text=True).stdout.strip() or "rankwise"
 

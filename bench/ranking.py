@@ -18,7 +18,6 @@ import os
 import platform
 import statistics
 import struct
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -27,7 +26,7 @@ import numpy as np
 
 import ranking_data
 import ranking_metrics
-from common import ROOT, call, check_program, memory, on_cores, processor, row, seconds, version_of
+from common import ROOT, call, check_program, memory, processor, row, run_peer, seconds, version_of
 from ranking_letor import TITLES, real_data
 
 # C by set: of squared hinge, and of hinge and logistic. It multiplies a sum over pairs, so more pairs want less.
@@ -113,20 +112,7 @@ def accuracy(options, name, scores):
 
 
 def peer(options, threads, **task):
-    """What one run of another tool reports; None, and a word on standard error, if it fails or takes too long."""
-    limits = {name: str(threads) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
-    command = [sys.executable, str(ROOT / "bench/ranking_peers.py"), json.dumps({**task, "threads": threads})]
-    try:
-        done = subprocess.run(command, env={**os.environ, **limits}, capture_output=True, text=True, timeout=options.limit,
-                              preexec_fn=on_cores(threads))
-    except subprocess.TimeoutExpired:
-        print(f"warning: {task['tool']} took more than {options.limit} s", file=sys.stderr)
-        return None
-    if done.returncode != 0:
-        why = f"(exit {done.returncode}): {done.stderr[-500:]}"
-        print(f"warning: {task['tool']} failed on {task['train']} {why}", file=sys.stderr)
-        return None
-    return json.loads(done.stdout.splitlines()[-1])
+    return run_peer("ranking_peers.py", options.limit, threads, task)
 
 
 def trees(options, tool, name, threads):

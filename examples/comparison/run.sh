@@ -33,6 +33,14 @@ say 'Who will win tonight, and where will nobody taste a difference?'
 "$rankwise" predict "$out/wine.safetensors" --pairs "$here/tonight.csv" --items "$here/wines.csv" -o "$out/tonight.csv"
 cat "$out/tonight.csv"
 
+say 'How likely is each outcome? Probabilities, chosen by how well they come true'
+"$rankwise" tune --pairs "$here/tastings.csv" --items "$here/wines.csv" --scale standard --folds 4 --kernel rbf \
+    --loss logistic --grid C=0.1:10:3 --grid gamma=0.01,0.1 --metric log_loss -o "$out/chances.safetensors"
+"$rankwise" evaluate "$out/chances.safetensors" --pairs "$here/held_out.csv" --items "$here/wines.csv" \
+    --metric zero_one,log_loss,brier
+"$rankwise" predict "$out/chances.safetensors" --pairs "$here/tonight.csv" --items "$here/wines.csv" -o "$out/chances.csv"
+cat "$out/chances.csv"
+
 say 'All wines, from the best down: the first five'
 "$rankwise" predict "$out/wine.safetensors" "$here/wines.csv" --format csv -o "$out/ranking.csv"
 tail -n +2 "$out/ranking.csv" | sort -t , -k 3 -n | head -n 5

@@ -3,18 +3,19 @@
 
 mod evaluate;
 mod grid;
+mod online;
 mod train;
 mod tune;
 mod tune_items;
 
 use std::time::Duration;
 
-use rankwise::Error;
 use rankwise::data::Precision;
 use rankwise::estimator::{Effort, PairEstimator};
 use rankwise::io::{Columns, Format, PairFiles, Source};
 use rankwise::kernel::Kernel;
-use rankwise::model::{Balance, Method, ThresholdRule};
+use rankwise::model::{Balance, Method, ThresholdRule, TieBandKind, TieRegion};
+use rankwise::{Error, Loss};
 
 use crate::args::{
     ColumnArgs, Common, DataArgs, KernelArgs, KernelName, LearnArgs, PredictArgs, PredictFormat, ReportArgs,
@@ -22,6 +23,7 @@ use crate::args::{
 use crate::exit::{Failure, Run};
 
 pub(crate) use evaluate::{EvaluatePlan, PairsPlan, RankedPlan, evaluate};
+pub(crate) use online::OnlinePlan;
 pub(crate) use train::{ItemPlan, TrainPlan, train};
 pub(crate) use tune::{PairSearch, Search, TunePlan, tune};
 pub(crate) use tune_items::ItemSearch;
@@ -36,17 +38,29 @@ fn c(typed: f64) -> Run<f64> {
     Ok(typed)
 }
 
-/// The method with all of its parameters but C, kernel and loss.
-fn estimator(args: &LearnArgs, common: &Common) -> Run<PairEstimator> {
+/// The method with all of its parameters but C, kernel and loss, which will be one of these.
+fn estimator(args: &LearnArgs, losses: &[Loss], common: &Common) -> Run<PairEstimator> {
     let method = args.method.unwrap_or(Method::Compare);
+    if method.is_of_items() {
+        return Err(Failure::Usage(format!(
+            "--method {} learns from items with labels, not from compared pairs; give items (train DATA -o MODEL), or \
+             choose --method compare",
+            method.name()
+        )));
+    }
+    let of_items = [("--pairs-per-item", args.pairs_per_item.is_some())];
+    refuse(&of_items, "pairs", "give items with labels (train DATA -o MODEL)")?;
     let mut estimator = PairEstimator::new(method)?;
     let effort = estimator.effort_mut();
     *effort = common_effort(common);
     (effort.tol, effort.max_iter, effort.cache_mb) = (args.effort.tol, args.effort.max_iter, args.effort.cache_mb);
     let balance = args.ties.balance.unwrap_or_default();
     refuse(&[("--balance groups", balance == Balance::Groups)], "pairs", "choose --balance outcomes")?;
+    let tie_band = args.ties.tie_band.unwrap_or_default();
     match &mut estimator {
         PairEstimator::Compare(svm) => {
+            refuse_losses(args, losses)?;
+            (svm.tie_band, svm.calibrate) = (tie_band, args.ties.calibrate);
             (svm.scale, svm.tie_weight) = (args.scale, args.ties.tie_weight.unwrap_or(1.0));
             svm.threshold = args.ties.threshold.unwrap_or_default();
             svm.tie_region = args.ties.tie_region.unwrap_or_default();
@@ -61,9 +75,11 @@ fn estimator(args: &LearnArgs, common: &Common) -> Run<PairEstimator> {
         }
         PairEstimator::Rank(svm) => {
             (svm.scale, svm.tie_weight) = (args.scale, args.ties.tie_weight.unwrap_or(1.0));
+            svm.calibrate = args.ties.calibrate;
             let typed = [
                 ("--threshold", args.ties.threshold.is_some()),
                 ("--tie-region", args.ties.tie_region.is_some()),
+                ("--tie-band", args.ties.tie_band.is_some()),
                 ("--balance", args.ties.balance.is_some()),
             ];
             let with = format!("--method {}", method.name());
@@ -73,8 +89,49 @@ fn estimator(args: &LearnArgs, common: &Common) -> Run<PairEstimator> {
                 refuse(&typed, &with, "choose --method compare or rank2")?;
             }
         }
+        PairEstimator::Davidson(model) => {
+            (model.scale, model.tie_band) = (args.scale, tie_band);
+            let with = "--method davidson";
+            refuse(&[("--calibrate", args.ties.calibrate)], &format!("{with}, which {HAS_CHANCES}"), "choose another")?;
+            let typed = [
+                ("--loss", args.loss.is_some()),
+                ("--threshold", args.ties.threshold.is_some()),
+                ("--tie-region", args.ties.tie_region.is_some()),
+                ("--tie-weight", args.ties.tie_weight.is_some()),
+                ("--balance", args.ties.balance.is_some()),
+            ];
+            refuse(&typed, with, "choose --method compare")?;
+        }
     }
     Ok(estimator)
+}
+
+const HAS_CHANCES: &str = "has probabilities of its own";
+
+/// Refuses options of `compare` that do not go with a loss.
+fn refuse_losses(args: &LearnArgs, losses: &[Loss]) -> Run<()> {
+    let ties = &args.ties;
+    if ties.tie_band == Some(TieBandKind::Pair) && losses.contains(&Loss::Hinge) {
+        return Err(Failure::Usage(
+            "--tie-band pair does not apply to --loss hinge, which would start to ignore the margins; leave it out, or \
+             choose --loss squared-hinge or --loss logistic"
+                .into(),
+        ));
+    }
+    let with = format!("--loss logistic, which {HAS_CHANCES}");
+    if losses.contains(&Loss::Logistic) {
+        let typed = [
+            ("--tie-region always", ties.tie_region == Some(TieRegion::Always)),
+            ("--balance outcomes", ties.balance == Some(Balance::Outcomes)),
+        ];
+        refuse(&typed, &with, "choose --loss squared-hinge")?;
+    }
+    // Among other losses it has a meaning for these.
+    if losses.iter().all(|&loss| loss == Loss::Logistic) {
+        let typed = [("--calibrate", ties.calibrate), ("--threshold", ties.threshold.is_some())];
+        refuse(&typed, &with, "choose --loss squared-hinge")?;
+    }
+    Ok(())
 }
 
 fn time_limit(typed: Option<f64>) -> Run<Option<Duration>> {
@@ -203,6 +260,8 @@ pub(crate) enum PredictPlan {
         format: PredictFormat,
         /// How many of each group to write.
         top: Option<usize>,
+        /// Whether a classifier's scores are wanted rather than its classes.
+        scores: bool,
     },
 }
 
@@ -230,7 +289,8 @@ pub(crate) fn predict(args: &PredictArgs) -> Run<PredictPlan> {
         if args.format == Some(PredictFormat::Trec) {
             return Err(Failure::Usage("--format trec is for items; pairs are written as csv".into()));
         }
-        refuse(&[("--top", args.top.is_some())], "pairs", "give items (predict MODEL DATA)")?;
+        let of_items = [("--top", args.top.is_some()), ("--scores", args.scores)];
+        refuse(&of_items, "pairs", "give items (predict MODEL DATA)")?;
         let files = pair_files(&args.source, args.input_format, Precision::F64)?;
         // What is to be predicted need not have happened.
         return Ok(PredictPlan::Pairs(PairFiles { with_outcomes: false, ..files }));
@@ -242,7 +302,7 @@ pub(crate) fn predict(args: &PredictArgs) -> Run<PredictPlan> {
     }
     let (source, columns) = item_source(data, args.input_format, &args.source.columns)?;
     let top = args.top.map(|k| usize::try_from(k).unwrap_or(usize::MAX));
-    Ok(PredictPlan::Items { source, columns, format, top })
+    Ok(PredictPlan::Items { source, columns, format, top, scores: args.scores })
 }
 
 /// What `report` looks at.

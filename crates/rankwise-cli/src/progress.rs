@@ -74,6 +74,11 @@ impl TrainingBar {
 impl Watch for TrainingBar {
     fn on_progress(&self, progress: Progress) -> bool {
         let Progress { iterations, gap, tol } = progress;
+        if gap.is_nan() {
+            // Random steps know no gap.
+            self.0.show(0, || format!("step {iterations}"));
+            return !interrupt::is_requested();
+        }
         let share = gap.max(tol).min(1.0).ln() / tol.ln();
         let position = if share.is_finite() { (share * STEPS as f64) as u64 } else { 0 };
         self.0.show(position, || format!("iteration {iterations}, gap {gap:.1e} → {tol:.1e}"));

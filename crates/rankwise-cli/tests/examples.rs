@@ -121,6 +121,9 @@ fn the_story_of_the_wines_runs_to_its_end() {
     assert!(error < 0.6 * majority, "{error} for {majority}");
     assert!(read("tonight.csv").starts_with("left,right,margin,outcome\n"));
     assert_eq!(read("tonight.csv").lines().count(), 13);
+    let chances = read("chances.csv");
+    assert!(chances.starts_with("left,right,margin,outcome,p_left,p_tie,p_right\n") && chances.lines().count() == 13);
+    assert!(told.contains("the shares of the outcomes alone"), "{told}");
     let ranking = read("ranking.csv");
     let mut ranks: Vec<usize> =
         ranking.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().parse().unwrap()).collect();

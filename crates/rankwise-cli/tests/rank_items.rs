@@ -476,7 +476,6 @@ fn what_does_not_apply_to_items() {
     room.run("train items.letor -o -").fails(2, &["standard output"]);
     for (options, words) in [
         ("--balance groups", ["--balance groups", "does not apply to pairs"]),
-        ("--loss logistic", ["logistic", "hinge or squared-hinge"]),
         ("--index-base 1", ["--index-base", "does not apply to pairs"]),
     ] {
         room.run(&format!("train --pairs p.csv -o m {options}")).fails(2, &words);

@@ -24,8 +24,8 @@
 //! let fit = CompareSvm::new().c(10.0).kernel(Kernel::rbf(0.5)).fit(&train)?;
 //! assert!(fit.model.training.gap <= 1e-3);
 //!
-//! let margins = fit.model.margins(&test.set)?;
-//! let judged = Judged::new(&test.outcomes, &margins, None, fit.model.threshold)?;
+//! let verdicts = fit.model.judge(&test.set)?;
+//! let judged = Judged::of(&test.outcomes, &verdicts, None)?;
 //! assert!(judged.zero_one() < Some(0.2));
 //! # Ok::<(), rankwise::Error>(())
 //! ```
@@ -48,7 +48,10 @@ pub mod selection;
 mod solver;
 
 pub use error::{Error, Place, Result};
-pub use estimator::{CompareRank, CompareSvm, Effort, Fit, PairEstimator, RankSvm, Variant};
+pub use estimator::{
+    CompareRank, CompareSvm, Davidson, Effort, Fit, ItemEstimator, OnlineSvm, PairEstimator, RankSvm, Ridge, SwapSvm,
+    Variant,
+};
 pub use kernel::{Gamma, Kernel};
 pub use loss::Loss;
 pub use model::Model;

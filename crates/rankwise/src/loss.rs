@@ -2,7 +2,7 @@
 //!
 //! With weight c, the dual of c·ℓ(t) is  max over a of  a·t − D(a):
 //! hinge: 0 ≤ a ≤ c, D = 0;  squared hinge: 0 ≤ a, D = a²/(4c), that is a diagonal shift of 1/(2c). The logistic loss is
-//! for ranking items, in the primal alone.
+//! there in the primal alone; on judged pairs it is the likelihood of Rao and Kupper.
 
 /// A loss of the slack of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -16,13 +16,15 @@ pub enum Loss {
     SquaredHinge,
     /// log(1 + e^(t−1))
     Logistic,
+    /// t², of the difference t between label and score: ridge regression has no other.
+    Squared,
 }
 
 impl Loss {
-    /// All losses.
+    /// All losses of pairs.
     pub const ALL: [Loss; 3] = [Loss::Hinge, Loss::SquaredHinge, Loss::Logistic];
 
-    /// Those that machines on judged pairs know.
+    /// Those of which judged pairs have dual variables; the logistic loss is a likelihood there.
     pub const OF_PAIRS: [Loss; 2] = [Loss::Hinge, Loss::SquaredHinge];
 
     /// The name in options and files.
@@ -31,6 +33,7 @@ impl Loss {
             Loss::Hinge => "hinge",
             Loss::SquaredHinge => "squared-hinge",
             Loss::Logistic => "logistic",
+            Loss::Squared => "squared",
         }
     }
 
@@ -41,6 +44,7 @@ impl Loss {
             Loss::Hinge => t.max(0.0),
             Loss::SquaredHinge => t.max(0.0) * t.max(0.0),
             Loss::Logistic => (t - 1.0).max(0.0) + (-(t - 1.0).abs()).exp().ln_1p(),
+            Loss::Squared => t * t,
         }
     }
 
@@ -51,6 +55,7 @@ impl Loss {
             Loss::Hinge => f64::from(t >= 0.0),
             Loss::SquaredHinge => 2.0 * t.max(0.0),
             Loss::Logistic => 1.0 / (1.0 + (1.0 - t).exp()),
+            Loss::Squared => 2.0 * t,
         }
     }
 
@@ -58,7 +63,7 @@ impl Loss {
     pub fn dual_upper(self, c: f64) -> f64 {
         match self {
             Loss::Hinge | Loss::Logistic => c,
-            Loss::SquaredHinge => f64::INFINITY,
+            Loss::SquaredHinge | Loss::Squared => f64::INFINITY,
         }
     }
 
@@ -66,7 +71,7 @@ impl Loss {
     pub fn dual_shift(self, c: f64) -> f64 {
         match self {
             Loss::Hinge | Loss::Logistic => 0.0,
-            Loss::SquaredHinge => 0.5 / c,
+            Loss::SquaredHinge | Loss::Squared => 0.5 / c,
         }
     }
 }

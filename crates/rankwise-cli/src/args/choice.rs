@@ -7,7 +7,7 @@ use rankwise::data::{Precision, Scale};
 use rankwise::io::{Format, IndexBase, Queries};
 use rankwise::kernel::Gamma;
 use rankwise::metrics::PairMetric;
-use rankwise::model::{Balance, Method, ThresholdRule, TieRegion};
+use rankwise::model::{Balance, Batch, Method, Schedule, Task, ThresholdRule, TieBandKind, TieRegion};
 
 /// A kernel's name; its parameters are options of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,6 +127,22 @@ pub(super) fn threshold() -> impl TypedValueParser<Value = ThresholdRule> {
 
 pub(super) fn tie_region() -> impl TypedValueParser<Value = TieRegion> {
     one_of(vec![("free", TieRegion::Free), ("always", TieRegion::Always)])
+}
+
+pub(super) fn task() -> impl TypedValueParser<Value = Task> {
+    one_of([Task::Rank, Task::Classify].map(|task| (task.name(), task)).to_vec())
+}
+
+pub(super) fn batch() -> impl TypedValueParser<Value = Batch> {
+    one_of([Batch::Pair, Batch::Group].map(|batch| (batch.name(), batch)).to_vec())
+}
+
+pub(super) fn schedule() -> impl TypedValueParser<Value = Schedule> {
+    one_of([Schedule::Inverse, Schedule::Sqrt].map(|schedule| (schedule.name(), schedule)).to_vec())
+}
+
+pub(super) fn tie_band() -> impl TypedValueParser<Value = TieBandKind> {
+    one_of(vec![("constant", TieBandKind::Constant), ("pair", TieBandKind::Pair)])
 }
 
 pub(super) fn balance() -> impl TypedValueParser<Value = Balance> {

@@ -30,12 +30,15 @@ kendall_tau, kendall_tau_a, spearman   correlations of ranks
 ndcg@K, ndcg   gain 2^label − 1, discount 1/log₂(1 + rank); ndcg@10:sklearn, :lightgbm, :xgboost,
                :letor, :trec count as those tools do
 map, mrr, precision@K, err@K           relevant is label ≥ 1, with map:rel=2 label ≥ 2
+zero_one       of a classifier: share of items in the wrong class (less is better)
 
 Metrics of pairs:
 zero_one       share of pairs whose predicted outcome is wrong (less is better)
 auc            area under the curve drawn by moving the threshold
 auc_baseline   the same for a constant prediction
 pair_accuracy  share of the non-ties whose margin has the right sign
+log_loss       mean of −log P(judged outcome), for models with probabilities (less is better)
+brier          squared distance of the probabilities from what was judged (less is better)
 confusion      judged outcomes by predicted outcomes"
 )]
 pub(crate) struct EvaluateArgs {

@@ -4,6 +4,7 @@ pub(crate) mod choice;
 mod convert;
 mod data;
 mod evaluate;
+mod online;
 mod tools;
 mod train;
 mod tune;

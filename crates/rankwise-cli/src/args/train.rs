@@ -6,10 +6,11 @@ use clap::Args;
 use rankwise::Loss;
 use rankwise::data::{Precision, Scale};
 use rankwise::kernel::Gamma;
-use rankwise::model::{Balance, Method, ThresholdRule, TieRegion};
+use rankwise::model::{Balance, Method, ThresholdRule, TieBandKind, TieRegion};
 
 use super::choice::{self, KernelName};
 use super::data::{DataArgs, FormatArg};
+use super::online::OnlineArgs;
 
 /// `train`
 #[derive(Debug, Args)]
@@ -19,17 +20,29 @@ Example:
   rankwise train large.rwb --memory-mb 512 -o model.safetensors
   rankwise train hotels.csv --label stars --group city --scale standard -o model.safetensors
   rankwise train --pairs pairs.csv -o model.safetensors
+  rankwise train hotels.csv --pairs judged.csv -o model.safetensors   (labels and pairs of the same items)
   rankwise train --pairs games.csv --items players.csv --scale standard -o model.safetensors
+  rankwise train --pairs games.csv --loss logistic --tie-band pair -o model.safetensors
+  rankwise train clicks.letor.gz --method online --stream --epochs 3 --C 1e-4 -o model.safetensors
 
 Items have labels (higher is better) and groups (qid) within which they are compared. Objective of
 rank on items, over all pairs of one group with label_i > label_j, c = weight_i·weight_j:
   ½‖w‖² + C·Σ c·ℓ(1 − (score_i − score_j))
 With --C inf every pair must be in order by 1; items for which that is impossible are told to be
-so, and no model is written.
+so, and no model is written. swap: ½‖w‖² + C·ξ with one slack for all pairs, by cutting planes; it
+equals rank --loss hinge with 4·C. ridge: ½‖w‖² + C·Σ c·(label − w·x − b)², whatever the groups.
+
+online takes random steps towards the optimum of rank with the hinge, one pair at a time; with --task
+classify of ½(‖w‖² + b²) + C·Σ c·max(0, 1 − y·(w·x + b)), y = ±1 for the larger and the smaller label.
 
 Objective of compare on pairs, z = margin, non-ties oriented so that z should be positive:
   ½‖u‖² + C·[Σ_non-ties c·ℓ(1 − β − z) + Σ_ties c·(ℓ(1 + β + z) + ℓ(1 + β − z))]
-C multiplies the sum of the losses, not their mean.")]
+C multiplies the sum of the losses, not their mean. With --tie-band pair, β is a function of the
+pair: of the mean of both sides, of their absolute difference, and of the columns pair.NAME.
+
+Probabilities of left, tie and right come from compare --loss logistic (Rao and Kupper) and from
+davidson, both of which minimise ½‖u‖² − C·Σ c·log P, and with --calibrate from margins of pairs
+that were held out.")]
 pub(crate) struct TrainArgs {
     #[command(flatten)]
     pub(crate) learn: LearnArgs,
@@ -40,9 +53,14 @@ pub(crate) struct TrainArgs {
     /// again [default: no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 30), help_heading = "Effort")]
     pub(crate) memory_mb: Option<u64>,
-    /// Items: a linear model to start from, such as that of another C
+    /// Items: a linear model to start from, such as that of another C; one of online is gone on with
     #[arg(long, value_name = "MODEL", help_heading = "Effort")]
     pub(crate) init: Option<PathBuf>,
+    /// swap: divides the number of swapped pairs and what they weigh by the number of pairs
+    #[arg(long, help_heading = "Method")]
+    pub(crate) normalise: bool,
+    #[command(flatten)]
+    pub(crate) online: OnlineArgs,
 }
 
 /// What is learnt, from what, by which method: all that `train` and `tune` have in common.
@@ -51,7 +69,7 @@ pub(crate) struct LearnArgs {
     /// Items to rank: .svm, .svmlight, .letor, .txt, .dat in SVMlight's format (label qid:N index:value …), or .csv, .tsv
     /// with the columns label, qid and features (also .gz, .xz, .zst), or a block file .rwb (see convert); `-` is standard
     /// input
-    #[arg(value_name = "DATA", conflicts_with_all = ["pairs", "items"])]
+    #[arg(value_name = "DATA", conflicts_with_all = ["items"])]
     pub(crate) data: Option<String>,
     /// The model file to write
     #[arg(short, long, value_name = "MODEL")]
@@ -69,15 +87,20 @@ pub(crate) struct LearnArgs {
     pub(crate) scale: Scale,
 
     /// rank: ranking SVM, on pairs that are no ties or on items; compare: the machine that learns from ties; rank2: each
-    /// tie as two opposite pairs [default: rank for items, compare for pairs]
+    /// tie as two opposite pairs; davidson: a model of probabilities; on items also swap: the structural machine of swapped
+    /// pairs; ridge: least squares on the labels; online: random steps, for data of any size [default: rank for items,
+    /// compare for pairs]
     #[arg(long, value_parser = choice::method(), help_heading = "Method")]
     pub(crate) method: Option<Method>,
     /// Multiplies the sum of the losses: large means closer to the data; inf (train on items) is a hard margin [default: 1]
     #[arg(long = "C", alias = "c", value_name = "C", allow_negative_numbers = true, help_heading = "Method")]
     pub(crate) c: Option<f64>,
-    /// The loss of a pair; logistic is for items [default: squared-hinge]
+    /// The loss of a pair; logistic gives compare probabilities [default: squared-hinge]
     #[arg(long, value_parser = choice::loss(), help_heading = "Method")]
     pub(crate) loss: Option<Loss>,
+    /// rank on items: only K random partners of each item make pairs with it [default: all pairs]
+    #[arg(long, value_name = "K", help_heading = "Method")]
+    pub(crate) pairs_per_item: Option<usize>,
     #[command(flatten)]
     pub(crate) kernel: KernelArgs,
     #[command(flatten)]
@@ -115,6 +138,12 @@ pub(crate) struct TieArgs {
     /// compare: always forbids the answer that there are no ties [default: free]
     #[arg(long, value_name = "REGION", value_parser = choice::tie_region())]
     pub(crate) tie_region: Option<TieRegion>,
+    /// compare and davidson: pair lets the difference that does not matter depend on the pair [default: constant]
+    #[arg(long, value_name = "BAND", value_parser = choice::tie_band())]
+    pub(crate) tie_band: Option<TieBandKind>,
+    /// compare, rank and rank2: probabilities, fitted to margins of pairs that were held out
+    #[arg(long)]
+    pub(crate) calibrate: bool,
     /// Items: groups makes all groups weigh the same; compare: outcomes makes the non-ties weigh twice the ties
     /// [default: none]
     #[arg(long, value_name = "BALANCE", value_parser = choice::balance())]

@@ -13,6 +13,7 @@ Example:
   rankwise tune --pairs pairs.csv -o model.safetensors
   rankwise tune --pairs pairs.csv --kernel rbf --grid C=0.1:1000:5 --grid gamma=scale,0.01:10:4 -o m
   rankwise tune --pairs train.csv --valid valid.csv --grid kernel=linear,rbf --grid C=1,10 -o m
+  rankwise tune --pairs games.csv --loss logistic --tie-band pair --metric log_loss -o m
   rankwise tune train.letor --valid vali.letor --metric ndcg@10 -o m
 
 --grid NAME=VALUES, once per name: C, gamma, degree, coef0, kernel, loss. Commas separate values;
@@ -42,8 +43,8 @@ pub(crate) struct TuneArgs {
     /// Measure on these pairs instead (their items' features come from --items, too), or on these items
     #[arg(long, value_name = "FILE", help_heading = "Search")]
     pub(crate) valid: Option<String>,
-    /// What to choose by. Pairs: zero_one, auc or pair_accuracy [default: zero_one]. Items: pair_accuracy, ndcg@10,
-    /// map:rel=2 or another metric of ranked items [default: pair_accuracy]
+    /// What to choose by. Pairs: zero_one, auc, pair_accuracy, and of probabilities log_loss or brier [default: zero_one].
+    /// Items: pair_accuracy, ndcg@10, map:rel=2 or another metric of ranked items [default: pair_accuracy]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     pub(crate) metric: Option<String>,
     /// The longest time to search [default: no limit]

@@ -17,8 +17,10 @@ Example:
   rankwise predict model.safetensors test.letor --format trec --top 10 -o run.trec
 
 Pairs give left,right,margin,outcome; margin = score(right) − score(left), and a pair whose
-|margin| is at most the model's threshold is a tie. Items give a score a line. Ranks are those
-within a group: 1 is the best, and in csv equal scores share the smallest rank.")]
+|margin| is at most the model's threshold is a tie. Models with a tie band (train --tie-band pair)
+add the threshold of each pair, models with probabilities p_left,p_tie,p_right. Items give a score
+a line. Ranks are those within a group: 1 is the best, and in csv equal scores share the smallest
+rank. A classifier gives a class a line, in csv beside its score.")]
 pub(crate) struct PredictArgs {
     /// A model file
     #[arg(value_name = "MODEL")]
@@ -34,6 +36,9 @@ pub(crate) struct PredictArgs {
     /// are always csv [default: scores]
     #[arg(long, value_name = "FORMAT", value_parser = choice::predict_format())]
     pub(crate) format: Option<PredictFormat>,
+    /// A classifier's scores, below 0 for the first class, instead of its classes
+    #[arg(long)]
+    pub(crate) scores: bool,
     /// Items in csv and trec: only the K best of each group, the best first
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) top: Option<u64>,

@@ -2,11 +2,14 @@
 
 use rankwise::data::Scale;
 use rankwise::kernel::KernelFunction;
-use rankwise::model::{Balance, LearntFrom, Method, Model, ThresholdRule, TieRegion, TieShare, Training};
+use rankwise::model::{
+    Balance, Chances, LearntFrom, Method, Model, OnlineTraining, ScoreFunction, Task, ThresholdRule, TieBandKind,
+    TieRegion, TieShare, Training,
+};
 use rankwise::{Loss, Stop};
 use serde::{Serialize, Serializer};
 
-use crate::text::{Facts, count, number, percent, rounded};
+use crate::text::{Facts, count, number, percent, rounded, rounded_or_dash};
 
 /// The JSON keys that describe a model.
 #[derive(Debug, Serialize)]
@@ -27,18 +30,28 @@ pub(super) struct Description<'a> {
     seed: u64,
     scale: Scale,
     balance: Balance,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    normalise: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pairs_per_item: Option<usize>,
     items: usize,
     features: usize,
     groups: Option<usize>,
     groups_dropped: usize,
     pairs: usize,
     ties: usize,
-    objective: f64,
-    gap: f64,
+    objective: Option<f64>,
+    gap: Option<f64>,
     certificate: &'a str,
     iterations: u64,
     stop: Stop,
     support: Option<usize>,
+    #[serde(flatten)]
+    online: Option<OnlineTraining>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    classes: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bias: Option<f64>,
     #[serde(flatten)]
     separation: Option<Separation>,
     #[serde(flatten)]
@@ -64,6 +77,12 @@ struct Comparer {
     no_tie_region: bool,
     collapsed: bool,
     tie_parameter: Option<f64>,
+    tie_band: TieBandKind,
+    /// How margins become probabilities: `rule` and its numbers; null without probabilities.
+    probabilities: Option<Chances>,
+    /// Items that make the kernel linear, where the model is made of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    landmarks: Option<usize>,
     tie_share: TieShare,
 }
 
@@ -95,20 +114,25 @@ impl<'a> Description<'a> {
             seed: training.seed,
             scale: training.scale,
             balance: training.balance,
+            normalise: training.normalise,
+            pairs_per_item: training.pairs_per_item,
             items: training.items,
             features: training.features,
             groups: training.groups,
             groups_dropped: training.groups_dropped,
             pairs: training.pairs,
             ties: training.ties,
-            objective: training.objective,
-            gap: training.gap,
+            objective: training.known_objective(),
+            gap: training.known_gap(),
             certificate: &training.certificate,
             iterations: training.iterations,
             stop: training.stop,
             support: training.support,
+            online: training.online,
+            classes: model.classes.as_deref(),
+            bias: bias(model),
             separation: training.margin.map(|margin| Separation { separable: true, margin }),
-            comparer: (training.learnt_from == LearntFrom::Pairs).then(|| Comparer::new(model)),
+            comparer: (training.learnt_from != LearntFrom::Items).then(|| Comparer::new(model)),
         }
     }
 }
@@ -125,7 +149,10 @@ impl Comparer {
             beta: model.beta,
             no_tie_region: model.no_tie_region,
             collapsed: training.collapsed,
-            tie_parameter: None,
+            tie_parameter: training.tie_parameter,
+            tie_band: training.tie_band,
+            probabilities: model.chances,
+            landmarks: landmarks(model),
             tie_share: training.tie_share,
         }
     }
@@ -140,19 +167,38 @@ pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
     }
     facts.add("kernel", kernel_text(&training.kernel));
     facts.add("C", c_text(training.c));
-    let options = options_text(training);
+    let options = options_text(model);
     if !options.is_empty() {
         facts.add("options", options);
     }
     facts.add("data", data_text(training));
-    facts.add("objective", rounded(training.objective));
-    facts.add("gap", format!("{} ({})", rounded(training.gap), training.certificate));
+    facts.add("objective", rounded_or_dash(training.known_objective()));
+    facts.add("gap", format!("{} ({})", rounded_or_dash(training.known_gap()), training.certificate));
     facts.add("stop", stop_text(training));
+    if let Some(classes) = &model.classes {
+        let bias = bias(model).unwrap_or(0.0);
+        facts.add(
+            "classes",
+            format!("{}, scores below 0 mean the first; bias {}", classes.join(" and "), rounded(bias)),
+        );
+    } else if let Some(bias) = bias(model) {
+        facts.add("bias", rounded(bias));
+    }
     if let Some(margin) = training.margin {
         facts.add("margin", format!("{}: the least lead of a better item, for weights of norm 1", rounded(margin)));
     }
-    if training.learnt_from == LearntFrom::Pairs {
+    if training.learnt_from != LearntFrom::Items {
         add_comparer_facts(facts, model);
+    }
+}
+
+/// What a regression or a classifier adds to all scores.
+fn bias(model: &Model) -> Option<f64> {
+    match model.scorer.function {
+        ScoreFunction::Linear { bias, .. } if model.training.method == Method::Ridge || model.classes.is_some() => {
+            Some(bias)
+        }
+        _ => None,
     }
 }
 
@@ -161,6 +207,9 @@ fn add_comparer_facts(facts: &mut Facts, model: &Model) {
     facts.add(
         "support",
         match training.support {
+            Some(_) if landmarks(model).is_some() => {
+                format!("{} that describe the others", count(landmarks(model).unwrap_or_default(), "landmark"))
+            }
             Some(items) => format!("{}, {}", count(training.support_pairs, "pair"), count(items, "item")),
             None => count(training.support_pairs, "pair"),
         },
@@ -171,6 +220,9 @@ fn add_comparer_facts(facts: &mut Facts, model: &Model) {
     }
     if training.collapsed {
         facts.add("collapsed", "the constant answer is the optimum; try another loss");
+    }
+    if let Some(chances) = model.chances {
+        facts.add("probabilities", chances_text(chances, model.band.is_some()));
     }
     let TieShare { observed, predicted } = training.tie_share;
     facts.add("ties", format!("{} observed, {} predicted", percent(observed), percent(predicted)));
@@ -193,13 +245,26 @@ fn kernel_text(kernel: &KernelFunction) -> String {
 }
 
 /// The options that are not at their defaults.
-fn options_text(training: &Training) -> String {
+fn options_text(model: &Model) -> String {
+    let training = &model.training;
     let mut options = Vec::new();
+    if training.tie_band == TieBandKind::Pair {
+        options.push("--tie-band pair".to_string());
+    }
+    if matches!(model.chances, Some(Chances::Calibrated { .. })) {
+        options.push("--calibrate".to_string());
+    }
     if training.tie_region == TieRegion::Always {
         options.push("--tie-region always".to_string());
     }
     if training.tie_weight != 1.0 {
         options.push(format!("--tie-weight {}", number(training.tie_weight)));
+    }
+    if training.normalise {
+        options.push("--normalise".into());
+    }
+    if let Some(k) = training.pairs_per_item {
+        options.push(format!("--pairs-per-item {k}"));
     }
     match training.balance {
         Balance::None => {}
@@ -211,18 +276,29 @@ fn options_text(training: &Training) -> String {
         Scale::Standard => options.push("--scale standard".into()),
         Scale::Minmax => options.push("--scale minmax".into()),
     }
+    if let Some(OnlineTraining { task, batch, schedule, average, stream }) = training.online {
+        options.push(format!("--task {} --batch {} --schedule {}", task.name(), batch.name(), schedule.name()));
+        options.extend((!average).then(|| "--no-average".to_string()));
+        options.extend(stream.then(|| "--stream".to_string()));
+    }
     options.join(" ")
 }
 
 fn data_text(training: &Training) -> String {
-    if training.learnt_from == LearntFrom::Items {
-        return items_text(
+    if training.method == Method::Ridge || training.online.is_some_and(|online| online.task == Task::Classify) {
+        return format!("{}, {}", count(training.items, "item"), count(training.features, "feature"));
+    }
+    if training.learnt_from != LearntFrom::Pairs {
+        let text = items_text(
             training.items,
             training.features,
             training.groups.unwrap_or(1),
             training.groups_dropped,
             training.pairs,
         );
+        let is_both = training.learnt_from == LearntFrom::Both;
+        let more = format!("; of labels and judgments, {} among these", count(training.ties, "tie"));
+        return text + if is_both { &more } else { "" };
     }
     let mut text = format!(
         "{} ({}), {}, {}",
@@ -253,6 +329,9 @@ pub(super) fn items_text(items: usize, features: usize, groups: usize, dropped: 
 }
 
 fn stop_text(training: &Training) -> String {
+    if training.online.is_some() && matches!(training.stop, Stop::MaxIter | Stop::Converged) {
+        return format!("after {} steps, as asked for", training.iterations);
+    }
     let why = match training.stop {
         Stop::Converged => "converged",
         Stop::MaxIter => "stopped by --max-iter",
@@ -265,10 +344,39 @@ fn stop_text(training: &Training) -> String {
 }
 
 fn threshold_text(model: &Model) -> String {
+    let decides = matches!(model.chances, Some(Chances::RaoKupper { .. } | Chances::Davidson { .. }));
     let rule = match (model.training.method, model.training.threshold_rule) {
+        _ if decides => "where a tie is as likely as the better side",
+        _ if model.band.is_some() => "the tie band's own",
         (Method::Compare, ThresholdRule::Model) => "the machine's own",
         _ => "the one with the least error",
     };
     let region = if model.no_tie_region { "; the machine itself found no region of ties" } else { "" };
-    format!("{} ({rule}{region})", rounded(model.threshold))
+    let mean = if model.band.is_some() { " in the mean over the training pairs, one for every pair" } else { "" };
+    format!("{}{mean} ({rule}{region})", rounded(model.threshold))
+}
+
+/// How margins m become probabilities.
+fn chances_text(chances: Chances, has_band: bool) -> String {
+    match chances {
+        Chances::RaoKupper { tau } if has_band => {
+            format!("Rao–Kupper, τ from the tie band and at least {}", rounded(tau))
+        }
+        Chances::RaoKupper { tau } => format!("Rao–Kupper, τ {}", rounded(tau)),
+        Chances::Davidson { .. } if has_band => "Davidson, log ν from the tie band".into(),
+        Chances::Davidson { log_nu } => format!("Davidson, ν {}", rounded(log_nu.exp())),
+        Chances::Calibrated { slope, offset, by_width } => {
+            let width = if has_band { format!(" + {}·width", rounded(by_width)) } else { String::new() };
+            let (slope, offset) = (rounded(slope / 2.0), rounded(offset));
+            format!("left : tie : right = e^(−{slope}·m) : e^({offset}{width}) : e^({slope}·m), fitted to unseen pairs")
+        }
+    }
+}
+
+/// How many items the features of a kernel come from.
+fn landmarks(model: &Model) -> Option<usize> {
+    match &model.scorer.function {
+        ScoreFunction::Landmarks { map, .. } => Some(map.len()),
+        _ => None,
+    }
 }

@@ -5,6 +5,7 @@ use rankwise::model::{Balance, LearntFrom, Method, Model, ScoreFunction, Scorer}
 use rankwise::{Loss, io};
 use serde::Serialize;
 
+use super::band;
 use super::describe::{self, Description};
 use super::tuning::{self, TuningJson};
 use crate::args::InspectArgs;
@@ -40,6 +41,8 @@ struct Inspection<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     coefficients: Option<Vec<Coefficient>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    band: Option<Band>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     tuning: Option<TuningJson<'a>>,
     warnings: &'a [String],
 }
@@ -47,6 +50,23 @@ struct Inspection<'a> {
 #[derive(Debug, Serialize)]
 struct Weight {
     feature: String,
+    weight: f64,
+}
+
+/// How the tie region depends on the pair.
+#[derive(Debug, Serialize)]
+struct Band {
+    /// Its width where all the rest is 0.
+    base: f64,
+    /// How many weights there are.
+    n_weights: usize,
+    /// The largest of them.
+    weights: Vec<BandWeight>,
+}
+
+#[derive(Debug, Serialize)]
+struct BandWeight {
+    of: String,
     weight: f64,
 }
 
@@ -59,12 +79,19 @@ struct Coefficient {
 }
 
 /// The same C in the words of others.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct Conventions {
     /// ½λ‖w‖² + Σ loss
     lambda_of_sum: f64,
     /// ½λ‖w‖² + mean loss; with balanced groups the mean over groups of the means over their pairs
-    lambda_of_mean: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lambda_of_mean: Option<f64>,
+    /// C of `rank --loss hinge` with twice these scores, for which the others speak; of swapped pairs
+    #[serde(rename = "rank_C", skip_serializing_if = "Option::is_none")]
+    rank_c: Option<f64>,
+    /// Σ squares + α‖w‖²; of ridge regression
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ridge_alpha: Option<f64>,
     /// ½‖w‖² + C·mean loss; none with balanced groups
     #[serde(rename = "dlib_C")]
     dlib_c: Option<f64>,
@@ -82,19 +109,39 @@ impl Conventions {
         if !training.c.is_finite() {
             return None;
         }
+        if training.method == Method::Ridge {
+            // ½‖w‖² + C·Σ squares, in their words.
+            let alpha = 0.5 / training.c;
+            return Some(Conventions {
+                ridge_alpha: Some(alpha),
+                lambda_of_sum: 1.0 / training.c,
+                ..Conventions::default()
+            });
+        }
         let n_pairs = match training.method {
             Method::Rank => training.pairs - training.ties.min(training.pairs),
             Method::Rank2 => 2 * training.pairs,
+            Method::Online if model.classes.is_some() => training.items,
             _ => training.pairs,
         };
-        let (c, is_balanced) = (training.c, training.balance == Balance::Groups);
+        let is_balanced = training.balance == Balance::Groups;
         let groups = training.groups.unwrap_or(1);
-        let times_mean = c * if is_balanced { groups } else { n_pairs } as f64;
-        let is_plain_ranking = training.learnt_from == LearntFrom::Items && !is_balanced;
+        let n_losses = if is_balanced { groups } else { n_pairs } as f64;
+        // A machine of swapped pairs is a ranking SVM with another C.
+        let rank_c = (training.method == Method::Swap)
+            .then(|| 4.0 * training.c / if training.normalise { n_losses } else { 1.0 });
+        let c = rank_c.unwrap_or(training.c);
+        let times_mean = c * n_losses;
+        let is_plain_ranking = training.learnt_from == LearntFrom::Items
+            && !is_balanced
+            && training.pairs_per_item.is_none()
+            && model.classes.is_none();
         let is_squared = training.loss == Loss::SquaredHinge;
         Some(Conventions {
             lambda_of_sum: 1.0 / c,
-            lambda_of_mean: 1.0 / times_mean,
+            lambda_of_mean: Some(1.0 / times_mean),
+            rank_c,
+            ridge_alpha: None,
             dlib_c: (!is_balanced).then_some(times_mean),
             svm_rank_c: is_plain_ranking.then(|| c * (groups + training.groups_dropped) as f64),
             liblinear_c: (is_plain_ranking && is_squared).then_some(c),
@@ -102,11 +149,17 @@ impl Conventions {
     }
 
     fn text(&self) -> String {
-        let mut text = format!(
-            "λ {} for ½λ‖w‖² + Σ loss; λ {} for ½λ‖w‖² + mean loss",
-            rounded(self.lambda_of_sum),
-            rounded(self.lambda_of_mean)
-        );
+        let mut text = String::new();
+        if let Some(c) = self.rank_c {
+            text += &format!("C {} for rank --loss hinge, whose scores are twice these; there ", rounded(c));
+        }
+        text += &format!("λ {} for ½λ‖w‖² + Σ loss", rounded(self.lambda_of_sum));
+        if let Some(lambda) = self.lambda_of_mean {
+            text += &format!("; λ {} for ½λ‖w‖² + mean loss", rounded(lambda));
+        }
+        if let Some(alpha) = self.ridge_alpha {
+            text += &format!("; alpha {} in scikit-learn's Ridge", rounded(alpha));
+        }
         if let Some(c) = self.dlib_c {
             text += &format!("; C {} in dlib, whose C multiplies the mean", rounded(c));
         }
@@ -124,7 +177,10 @@ impl<'a> Inspection<'a> {
     fn new(model: &'a Model, top: usize) -> Self {
         let scorer = &model.scorer;
         let (weights, coefficients) = match &scorer.function {
-            ScoreFunction::Linear { weights } => (Some(largest_weights(scorer, weights, top)), None),
+            ScoreFunction::Linear { weights, .. } => (Some(largest_weights(scorer, weights, top)), None),
+            ScoreFunction::Landmarks { weights, .. } => {
+                (Some(largest_weights(scorer, &weights[..scorer.n_features], top)), None)
+            }
             ScoreFunction::Kernel { support, coefficients, .. } => {
                 (None, Some(largest_coefficients(support, coefficients, top)))
             }
@@ -138,6 +194,14 @@ impl<'a> Inspection<'a> {
             conventions: Conventions::of(model),
             weights,
             coefficients,
+            band: model.band.as_ref().map(|tie_band| Band {
+                base: tie_band.base,
+                n_weights: band::n_weights(tie_band),
+                weights: band::largest_weights(model, tie_band, top)
+                    .into_iter()
+                    .map(|(of, weight)| BandWeight { of, weight })
+                    .collect(),
+            }),
             tuning: model.training.tuning.as_ref().map(TuningJson::new),
             warnings: &model.training.warnings,
         }
@@ -146,7 +210,7 @@ impl<'a> Inspection<'a> {
     fn text(&self, model: &Model) -> String {
         let mut facts = Facts::default();
         describe::add_facts(&mut facts, model);
-        if model.training.method == Method::Compare {
+        if self.machine_threshold.is_some() {
             facts.add("machine's own", format!("threshold {}", rounded_or_dash(self.machine_threshold)));
         }
         if let Some(conventions) = &self.conventions {
@@ -177,13 +241,21 @@ impl<'a> Inspection<'a> {
             });
             text += &table(["item", "coefficient", "features"], rows);
         }
+        if let Some(Band { base, n_weights, weights }) = &self.band {
+            let shown = weights.len();
+            text += &format!("\ntie band, {shown} of {n_weights} weights, the largest first{units}\n");
+            let rows = weights.iter().map(|entry| [entry.of.clone(), rounded(entry.weight)]);
+            text += &table(["of", "weight"], [["base".to_string(), rounded(*base)]].into_iter().chain(rows));
+        }
         text
     }
 }
 
-/// 1 on scores −u/β, 0 where the machine found no region of ties; rankers have none.
+/// 1 on scores −u/β, 0 where the machine found no region of ties; rankers, tie bands and probabilities that decide have none.
 fn machine_threshold(model: &Model) -> Option<f64> {
-    (model.training.method == Method::Compare).then_some(match model.beta {
+    let training = &model.training;
+    let is_plain = model.band.is_none() && training.loss != Loss::Logistic;
+    (training.method == Method::Compare && is_plain).then_some(match model.beta {
         Some(_) if !model.no_tie_region => 1.0,
         _ => 0.0,
     })

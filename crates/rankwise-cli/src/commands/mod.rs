@@ -1,5 +1,6 @@
 //! One file per verb.
 
+mod band;
 mod completions;
 mod convert;
 mod demo;
@@ -12,6 +13,7 @@ mod report;
 mod simulate;
 mod train;
 mod train_items;
+mod train_online;
 mod tune;
 mod tuning;
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use rankwise::data::Verdicts;
 use rankwise::io;
 use rankwise::model::Model;
 use serde_json::{Value, json};
@@ -48,14 +49,18 @@ pub(super) fn run(args: &PredictArgs, output: &Output) -> Run<()> {
         PredictPlan::Pairs(files) => {
             let table = io::read_pairs(&files)?;
             output.note(|| format!("read {}", count(table.set.n_pairs(), "pair")));
-            let margins = model.margins(&table.set)?;
-            tell(of_pairs(&model, &table, &margins))
+            let verdicts = model.judge(&table.set)?;
+            tell(of_pairs(&model, &table, &verdicts))
         }
-        PredictPlan::Items { source, columns, format, top } => {
+        PredictPlan::Items { source, columns, format, top, scores: only_scores } => {
             let (table, mut scores) = io::score_items(&source, &columns, &[&model.scorer])?;
             output.note(|| format!("read {}", count(table.items.n_items(), "item")));
             let scores = scores.pop().unwrap_or(Ok(Vec::new()))?;
-            let ranked = RankedItems::new(&table, &scores, top);
+            let classes = match only_scores {
+                true => None,
+                false => scores.iter().map(|&score| model.class_of(score)).collect::<Option<Vec<&str>>>(),
+            };
+            let ranked = RankedItems::new(&table, &scores, top).with_classes(classes);
             tell(Predictions {
                 facts: json!({ "items": scores.len(), "output": null }),
                 as_text: Box::new(|| ranked.text(format)),
@@ -65,30 +70,45 @@ pub(super) fn run(args: &PredictArgs, output: &Output) -> Run<()> {
     }
 }
 
-fn of_pairs<'a>(model: &'a Model, table: &'a io::PairTable, margins: &'a [f64]) -> Predictions<'a> {
-    let rows = move || {
-        table.set.pairs.iter().zip(margins).map(|(pair, &margin)| {
-            let name = |item| table.set.items.name(item);
-            (name(pair.left), name(pair.right), margin, model.outcome_of(margin).name())
-        })
+fn of_pairs<'a>(model: &'a Model, table: &'a io::PairTable, verdicts: &'a Verdicts) -> Predictions<'a> {
+    let row = move |k: usize| {
+        let (pair, name) = (table.set.pairs[k], |item| table.set.items.name(item));
+        (name(pair.left), name(pair.right), verdicts.margins[k], verdicts.outcome(k).name())
     };
+    let n_pairs = verdicts.margins.len();
     Predictions {
-        facts: json!({ "pairs": margins.len(), "threshold": model.threshold, "output": null }),
+        facts: json!({ "pairs": n_pairs, "threshold": model.threshold, "output": null }),
         as_text: Box::new(move || {
-            let mut text = String::from("left,right,margin,outcome\n");
-            for (left, right, margin, outcome) in rows() {
+            let mut text = String::from("left,right,margin,outcome");
+            text += if verdicts.thresholds.is_some() { ",threshold" } else { "" };
+            text += if verdicts.chances.is_some() { ",p_left,p_tie,p_right\n" } else { "\n" };
+            for k in 0..n_pairs {
+                let (left, right, margin, outcome) = row(k);
                 let (left, right) = (csv_field(&left), csv_field(&right));
                 // Writing to a string cannot fail.
-                let _ = writeln!(text, "{left},{right},{},{outcome}", number(margin));
+                let _ = write!(text, "{left},{right},{},{outcome}", number(margin));
+                let threshold = verdicts.thresholds.as_ref().map(|all| all[k]);
+                let chances = verdicts.chances.iter().flat_map(|all| all[k]);
+                for value in threshold.into_iter().chain(chances) {
+                    let _ = write!(text, ",{}", number(value));
+                }
+                text.push('\n');
             }
             Ok(text)
         }),
         as_json: Box::new(move || {
-            rows()
-                .map(|(left, right, margin, outcome)| {
-                    json!({ "left": left, "right": right, "margin": margin, "outcome": outcome })
-                })
-                .collect()
+            let entry = |k: usize| {
+                let (left, right, margin, outcome) = row(k);
+                let mut entry = json!({ "left": left, "right": right, "margin": margin, "outcome": outcome });
+                if let Some(thresholds) = &verdicts.thresholds {
+                    entry["threshold"] = json!(thresholds[k]);
+                }
+                if let Some(chances) = &verdicts.chances {
+                    ["p_left", "p_tie", "p_right"].iter().zip(chances[k]).for_each(|(name, p)| entry[name] = json!(p));
+                }
+                entry
+            };
+            (0..n_pairs).map(entry).collect()
         }),
     }
 }

@@ -20,6 +20,8 @@ pub(super) struct RankedItems<'a> {
     by_rank: Vec<u32>,
     /// The rank of each item in its group: 1 is the best, and equal scores share the smallest one.
     ranks: Vec<usize>,
+    /// What a classifier says of each item.
+    classes: Option<Vec<&'a str>>,
 }
 
 impl<'a> RankedItems<'a> {
@@ -41,12 +43,21 @@ impl<'a> RankedItems<'a> {
             }
             by_rank.extend(order.iter().take(top.unwrap_or(usize::MAX)));
         }
-        RankedItems { table, scores, top, by_rank, ranks }
+        RankedItems { table, scores, top, by_rank, ranks, classes: None }
+    }
+
+    /// The same with what a classifier says of each item.
+    pub(super) fn with_classes(mut self, classes: Option<Vec<&'a str>>) -> Self {
+        self.classes = classes;
+        self
     }
 
     /// As the user wants them.
     pub(super) fn text(&self, format: PredictFormat) -> Run<String> {
         match format {
+            PredictFormat::Scores if self.classes.is_some() => {
+                Ok(self.classes.iter().flatten().flat_map(|class| [class, "\n"]).collect())
+            }
             PredictFormat::Scores => Ok(self.scores.iter().map(|&score| number(score) + "\n").collect()),
             PredictFormat::Csv => Ok(self.csv()),
             PredictFormat::Trec => self.run(),
@@ -63,17 +74,24 @@ impl<'a> RankedItems<'a> {
         self.table.groups.as_ref().map(|groups| groups.name(groups.numbers()[item as usize] as usize))
     }
 
+    fn class(&self, item: u32) -> Option<&str> {
+        self.classes.as_ref().map(|classes| classes[item as usize])
+    }
+
     fn csv(&self) -> String {
-        let mut text =
-            String::from(if self.table.groups.is_some() { "id,qid,score,rank\n" } else { "id,score,rank\n" });
+        let group = if self.table.groups.is_some() { ",qid" } else { "" };
+        let label = if self.classes.is_some() { ",label" } else { "" };
+        let mut text = format!("id{group}{label},score,rank\n");
         for item in self.shown() {
             let id = self.table.items.name(item);
             let (id, score, rank) = (csv_field(&id), number(self.scores[item as usize]), self.ranks[item as usize]);
+            text += &id;
+            for word in self.group(item).into_iter().chain(self.class(item)) {
+                text.push(',');
+                text += &csv_field(word);
+            }
             // Writing to a string cannot fail.
-            let _ = match self.group(item) {
-                Some(group) => writeln!(text, "{id},{},{score},{rank}", csv_field(group)),
-                None => writeln!(text, "{id},{score},{rank}"),
-            };
+            let _ = writeln!(text, ",{score},{rank}");
         }
         text
     }
@@ -95,6 +113,9 @@ impl<'a> RankedItems<'a> {
             let mut row = json!({ "id": self.table.items.name(item), "score": score, "rank": rank });
             if let Some(group) = self.group(item) {
                 row["qid"] = json!(group);
+            }
+            if let Some(class) = self.class(item) {
+                row["label"] = json!(class);
             }
             row
         };

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use rankwise::data::{Comparisons, Outcome};
+use rankwise::data::{Comparisons, Outcome, Pair};
 use rankwise::estimator::{Fit, PairEstimator};
 use rankwise::io::{self, PairFiles};
 use rankwise::metrics::Judged;
@@ -11,7 +11,7 @@ use rankwise::model::Model;
 use serde::Serialize;
 
 use super::describe::{self, Description};
-use super::{check_apart, check_writable, save_model, table, tables, train_items};
+use super::{check_apart, check_writable, save_model, table, tables, train_items, train_online};
 use crate::args::{Common, TrainArgs};
 use crate::exit::{Failure, Run};
 use crate::interrupt::{self, Shield};
@@ -33,6 +33,7 @@ pub(super) fn run(args: &TrainArgs, common: &Common, output: &Output) -> Run<()>
     match plan {
         TrainPlan::Pairs { files, estimator } => on_pairs(&files, &estimator, target, output),
         TrainPlan::Items(plan) => train_items::run(&plan, target, output),
+        TrainPlan::Online(plan) => train_online::run(&plan, target, output),
     }
 }
 
@@ -90,6 +91,9 @@ pub(super) fn fit(
     Ok(fit)
 }
 
+/// Pairs whose margins are held at once.
+const PAIRS_AT_ONCE: usize = 1 << 20;
+
 /// Errors on the training pairs.
 #[derive(Debug, Default)]
 pub(super) struct Errors {
@@ -100,12 +104,15 @@ pub(super) struct Errors {
 
 impl Errors {
     pub(super) fn on(model: &Model, data: &Comparisons) -> Run<Self> {
-        let margins = model.margins(&data.set)?;
-        let judged = Judged::new(&data.outcomes, &margins, data.weights.as_deref(), model.threshold)?;
+        let table = confusion(model, data)?;
+        let totals = table.map(|row| row.iter().sum::<f64>());
+        let total: f64 = totals.iter().sum();
+        let share = |weight: f64| (total > 0.0).then(|| (total - weight) / total);
+        let most = Outcome::ALL.into_iter().rev().max_by(|&a, &b| totals[a as usize].total_cmp(&totals[b as usize]));
         Ok(Errors {
-            model: judged.zero_one(),
-            majority: judged.majority_error(),
-            majority_outcome: judged.majority_outcome(),
+            model: share((0..3).map(|k| table[k][k]).sum()),
+            majority: most.and_then(|outcome| share(totals[outcome as usize])),
+            majority_outcome: most.filter(|_| total > 0.0),
         })
     }
 
@@ -120,6 +127,26 @@ impl Errors {
             _ => "not defined: no pair has a weight above 0".into(),
         }
     }
+}
+
+/// Weights by judged and predicted outcome. Some pairs at a time: of many, numbers for each would take more memory than the
+/// pairs themselves.
+fn confusion(model: &Model, data: &Comparisons) -> Run<[[f64; 3]; 3]> {
+    if model.band.is_some() {
+        let verdicts = model.judge(&data.set)?;
+        return Ok(Judged::of(&data.outcomes, &verdicts, data.weights.as_deref())?.confusion());
+    }
+    let scores = model.scorer.scores(&data.set.items)?;
+    let mut table = [[0.0; 3]; 3];
+    for start in (0..data.n_pairs()).step_by(PAIRS_AT_ONCE) {
+        let range = start..(start + PAIRS_AT_ONCE).min(data.n_pairs());
+        let weights = data.weights.as_ref().map(|weights| &weights[range.clone()]);
+        let margin = |p: &Pair| scores[p.right as usize] - scores[p.left as usize];
+        let margins: Vec<f64> = data.set.pairs[range.clone()].iter().map(margin).collect();
+        let part = Judged::new(&data.outcomes[range], &margins, weights, model.threshold)?.confusion();
+        table.iter_mut().flatten().zip(part.iter().flatten()).for_each(|(sum, part)| *sum += part);
+    }
+    Ok(table)
 }
 
 #[derive(Debug, Serialize)]

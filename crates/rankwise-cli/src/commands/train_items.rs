@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use rankwise::data::{Ranking, StoredRanking};
-use rankwise::estimator::Fit;
+use rankwise::estimator::{Fit, ItemEstimator};
 use rankwise::io::{Format, ItemTable, Source};
 use rankwise::metrics::{ItemMetric, MetricSum, Ranked};
 use rankwise::model::Method;
@@ -25,22 +25,15 @@ pub(super) fn run(plan: &ItemPlan, target: &Path, output: &Output) -> Run<()> {
     let init = plan.init.as_deref().map(io::read_model).transpose()?;
     output.note(|| "reading the items".into());
     let started = Instant::now();
-    if let Some(memory) = plan.memory {
-        match plan.source.format() {
-            Format::Blocks => {
-                let file = io::open_blocks(&plan.source, &plan.columns)?;
-                if file.bytes_in_memory() > memory {
-                    let mut data = file.into_stored(memory)?;
-                    let load = started.elapsed().as_secs_f64();
-                    output.note(|| "the features stay on the disk".into());
-                    return on_stored(plan, &mut data, init.as_ref(), load, target, output);
-                }
-            }
-            _ => check_size(&plan.source, memory)?,
-        }
+    if let Some(memory) = plan.memory
+        && let Some(mut data) = too_large(plan, memory)?
+    {
+        let load = started.elapsed().as_secs_f64();
+        output.note(|| "the features stay on the disk".into());
+        return on_stored(plan, &mut data, init.as_ref(), load, target, output);
     }
     let table = io::read_items(&plan.source, &plan.columns, plan.precision)?;
-    let unused = unused_columns(&table);
+    let unused = unused_columns(&table, plan.estimator.method());
     let data = table.into_ranking()?;
     let load = started.elapsed().as_secs_f64();
     output.note(|| {
@@ -48,10 +41,49 @@ pub(super) fn run(plan: &ItemPlan, target: &Path, output: &Output) -> Run<()> {
         format!("read {} in {groups} in {load:.2} s", count(data.n_items(), "item"))
     });
 
+    let judged = match &plan.judged {
+        Some(files) => Some(io::read_pairs(files)?.into_judged(&data.items)?),
+        None => None,
+    };
+    let load = started.elapsed().as_secs_f64();
     let started = Instant::now();
-    let fitted = fit(output, |bar| plan.svm.fit_from(&data, init.as_ref(), bar))?;
+    let learnt = fit(output, |bar| match (&plan.estimator, &judged) {
+        (ItemEstimator::Rank(svm), Some(judged)) => svm.fit_both(&data, judged, init.as_ref(), bar),
+        (estimator, _) => estimator.fit_from(&data, init.as_ref(), bar),
+    })?;
     let end = End { plan, n_features: data.items.features.n_cols(), load, started, unused, target };
-    end.tell(fitted, |model| pair_accuracy(model, &data), output)
+    end.tell(learnt, |model| pair_accuracy(model, &data), output)
+}
+
+/// Items that need more memory than may be used, their features left on the disk; `None` for those that do not.
+fn too_large(plan: &ItemPlan, memory: usize) -> Run<Option<StoredRanking>> {
+    let name = plan.source.name();
+    if plan.source.format() != Format::Blocks {
+        let Source::File { path, .. } = &plan.source else { return Ok(None) };
+        return match path.metadata() {
+            Ok(found) if found.is_file() && found.len() > memory as u64 => Err(Failure::Fault(format!(
+                "{name}: {} MiB, and --memory-mb {} may be used; make a block file of it (rankwise convert {name} DATA.rwb), \
+                 whose features can stay on the disk",
+                found.len() >> 20,
+                memory >> 20,
+            ))),
+            _ => Ok(None),
+        };
+    }
+    let file = io::open_blocks(&plan.source, &plan.columns)?;
+    let needed = file.bytes_in_memory();
+    if needed <= memory {
+        return Ok(None);
+    }
+    if !matches!(plan.estimator, ItemEstimator::Rank(_)) || plan.judged.is_some() {
+        return Err(Failure::Usage(format!(
+            "{name} needs about {} MiB of memory, and --memory-mb {} may be used; only --method rank, without --pairs, learns \
+             from the disk",
+            (needed >> 20) + 16,
+            memory >> 20,
+        )));
+    }
+    Ok(Some(file.into_stored(memory)?))
 }
 
 /// Trains on features that stay on the disk.
@@ -63,28 +95,13 @@ fn on_stored(
     target: &Path,
     output: &Output,
 ) -> Run<()> {
+    let ItemEstimator::Rank(svm) = &plan.estimator else { return Ok(()) };
     let started = Instant::now();
     // A read of the whole file may take long.
     data.stop_when(interrupt::is_requested);
-    let fitted = fit(output, |bar| plan.svm.fit_stored(data, init, bar))?;
+    let learnt = fit(output, |bar| svm.fit_stored(data, init, bar))?;
     let end = End { plan, n_features: data.n_features(), load, started, unused: Vec::new(), target };
-    end.tell(fitted, |model| stored_accuracy(model, data), output)
-}
-
-/// Text that is larger than the memory to use cannot be learnt from.
-fn check_size(source: &Source, memory: usize) -> Run<()> {
-    let Source::File { path, .. } = source else { return Ok(()) };
-    match path.metadata() {
-        Ok(found) if found.is_file() && found.len() > memory as u64 => Err(Failure::Fault(format!(
-            "{}: {} MiB of text, and --memory-mb {} may be used; make a block file of it (rankwise convert {} DATA.rwb), \
-             whose features can stay on the disk",
-            source.name(),
-            found.len() >> 20,
-            memory >> 20,
-            source.name(),
-        ))),
-        _ => Ok(()),
-    }
+    end.tell(learnt, |model| stored_accuracy(model, data), output)
 }
 
 /// How a training ends.
@@ -101,12 +118,12 @@ impl End<'_> {
     /// Writes the model and tells of it.
     fn tell(
         self,
-        fitted: rankwise::Result<Fit>,
+        learnt: rankwise::Result<Fit>,
         accuracy: impl FnOnce(&Model) -> Run<Option<f64>>,
         output: &Output,
     ) -> Run<()> {
         let End { plan, n_features, load, started, unused, target } = self;
-        let fit = match fitted {
+        let fit = match learnt {
             Err(error @ Error::NotRankable { .. }) => {
                 let seconds = Seconds { load, train: started.elapsed().as_secs_f64() };
                 unused.iter().for_each(|warning| output.warning(warning));
@@ -146,8 +163,9 @@ impl End<'_> {
 }
 
 /// Warnings of columns that look as if they were used.
-pub(super) fn unused_columns(table: &ItemTable) -> Vec<String> {
-    table.unused_columns.iter().map(|name| format!("the column {name} is not used by rank")).collect()
+pub(super) fn unused_columns(table: &ItemTable, method: Method) -> Vec<String> {
+    let warning = |name: &String| format!("the column {name} is not used by {}", method.name());
+    table.unused_columns.iter().map(warning).collect()
 }
 
 /// The share of training pairs that the model puts in order.
@@ -204,7 +222,7 @@ fn tell_no_margin(
             model: None,
             method: Method::Rank,
             kernel: "linear",
-            c: plan.svm.c,
+            c: plan.estimator.c(),
             separable: false,
             reason: problem,
             items,
@@ -222,7 +240,7 @@ fn tell_no_margin(
             let mut facts = Facts::default();
             facts.add("method", Method::Rank.name());
             facts.add("kernel", "linear");
-            facts.add("C", describe::c_text(plan.svm.c));
+            facts.add("C", describe::c_text(plan.estimator.c()));
             facts.add("data", describe::items_text(items, features, groups, groups_dropped, pairs));
             facts.add("separable", "no");
             facts.add("time", seconds.text(threads));

@@ -153,7 +153,7 @@ fn search_items(search: &ItemSearch, plan: &TunePlan, output: &Output) -> Run<Fo
     output.note(|| "reading the items".into());
     let started = Instant::now();
     let table = io::read_items(&search.data, &search.columns, search.precision)?;
-    let unused = unused_columns(&table);
+    let unused = unused_columns(&table, rankwise::model::Method::Rank);
     let data = table.into_ranking()?;
     // As `evaluate` reads them.
     let read = |source| io::read_ranking(source, &search.columns, Precision::F64);

@@ -113,6 +113,9 @@ pub(super) fn baseline_text(tuning: &Tuning) -> String {
         Some(TuningBaseline { outcome: Some(outcome), value }) => {
             format!("always \"{}\" would get {}", outcome.name(), rounded(value))
         }
+        Some(TuningBaseline { outcome: None, value }) if ["log_loss", "brier"].contains(&tuning.metric.as_str()) => {
+            format!("the shares of the outcomes alone would get {}", rounded(value))
+        }
         Some(TuningBaseline { outcome: None, value }) => format!("a random order would get {}", rounded(value)),
         None => format!("{} of a constant answer is not known", tuning.metric),
     }

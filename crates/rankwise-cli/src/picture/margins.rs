@@ -1,4 +1,4 @@
-//! Margins by judged outcome: three strips over one axis, with the threshold on both sides of 0.
+//! Margins by judged outcome: three strips over one axis, with the threshold, where all pairs share one, on both sides of 0.
 
 use rankwise::data::Outcome;
 
@@ -19,10 +19,12 @@ pub(crate) struct MarginChart<'a> {
     pub(crate) margins: &'a [f64],
     /// What was judged.
     pub(crate) outcomes: &'a [Outcome],
+    /// What was predicted.
+    pub(crate) predicted: &'a [Outcome],
     /// One weight per pair; absent: all 1.
     pub(crate) weights: Option<&'a [f64]>,
-    /// Smaller margins are ties.
-    pub(crate) threshold: f64,
+    /// Smaller margins are ties; `None` where every pair has a threshold of its own.
+    pub(crate) threshold: Option<f64>,
 }
 
 /// Weights of the pairs of one outcome, by place on the axis: predicted right, predicted wrong.
@@ -38,13 +40,13 @@ struct Bins {
 }
 
 impl Bins {
-    fn of(margins: &[f64], threshold: f64) -> Self {
+    fn of(margins: &[f64], threshold: Option<f64>) -> Self {
         let mut sizes: Vec<f64> = margins.iter().map(|z| z.abs()).filter(|size| size.is_finite()).collect();
         sizes.sort_by(f64::total_cmp);
         let largest = sizes.last().copied().unwrap_or(1.0);
         // A few margins far out must not squeeze all others into one bar.
         let usual = sizes.get(sizes.len() * 95 / 100).copied().unwrap_or(largest);
-        let threshold = if threshold.is_finite() { threshold } else { 0.0 };
+        let threshold = threshold.filter(|threshold| threshold.is_finite()).unwrap_or(0.0);
         let room = 3.0 * usual.max(threshold);
         let reach = if room > 0.0 { largest.min(room) } else { largest };
         let (low, high) = margins
@@ -88,7 +90,8 @@ impl MarginChart<'_> {
         let x = Scale::linear([bins.edge(0), bins.edge(bins.n)]).over(left, right);
         let first_top = used + 38.0;
         let last_bottom = first_top + 3.0 * strip_height + 2.0 * gap;
-        if let (Some(from), Some(to)) = (x.at(-self.threshold), x.at(self.threshold)) {
+        let threshold = self.threshold.and_then(|tau| Some((tau, x.at(-tau)?, x.at(tau)?)));
+        if let Some((_, from, to)) = threshold {
             canvas.rect("rw-region", Area::between((from, first_top - 14.0), (to, last_bottom)));
         }
         for outcome in Outcome::ALL {
@@ -118,7 +121,9 @@ impl MarginChart<'_> {
             let says = format!("judged {}: {}", outcome.name(), plain(totals[k]));
             canvas.text("rw-bold rw-halo", (left + 4.0, area.top - 4.0), Anchor::Start, &says);
         }
-        self.draw_threshold(&mut canvas, &x, (first_top - 16.0, last_bottom));
+        if let Some((tau, minus, plus)) = threshold {
+            draw_threshold(&mut canvas, tau, (minus, plus), (first_top - 16.0, last_bottom));
+        }
         for (tick, at) in x.ticks_across(right - left).iter().filter_map(|tick| Some((tick, x.at(tick.value)?))) {
             canvas.line("rw-axis", (at, last_bottom), (at, last_bottom + 4.0));
             canvas.text("rw-soft", (at, last_bottom + LETTER + 6.0), Anchor::Middle, &tick.label);
@@ -140,51 +145,55 @@ impl MarginChart<'_> {
         let mut totals = [0.0; 3];
         for (k, (&z, &judged)) in self.margins.iter().zip(self.outcomes).enumerate().filter(|(_, (z, _))| !z.is_nan()) {
             let weight = self.weights.and_then(|w| w.get(k)).copied().unwrap_or(1.0);
-            let is_wrong = Outcome::of_margin(z, self.threshold) != judged;
+            let is_wrong = !self.is_right(k);
             strips[judged as usize][bins.place(z)][usize::from(is_wrong)] += weight;
             totals[judged as usize] += weight;
         }
         (strips, totals)
     }
 
-    fn draw_threshold(&self, canvas: &mut Canvas, x: &Scale, (top, bottom): (f64, f64)) {
-        let places = [x.at(-self.threshold), x.at(self.threshold)];
-        let [Some(minus), Some(plus)] = places else { return };
-        if plus - minus < 1.0 {
-            canvas.line("rw-threshold", (plus, top), (plus, bottom));
-            canvas.text("rw-bold rw-halo", (plus, top - 4.0), Anchor::Middle, "τ = 0");
-            return;
-        }
-        [minus, plus].iter().for_each(|&at| canvas.line("rw-threshold", (at, top), (at, bottom)));
-        let value = plain(self.threshold);
-        let labels = [(minus, format!("−τ = −{value}")), (plus, format!("τ = {value}"))];
-        // Above their lines; apart from each other, and inside the picture, where that is too tight.
-        let half = [0, 1].map(|k: usize| 0.62 * text_width(&labels[k].1) + 2.0);
-        let apart = half[0] + half[1] + 4.0;
-        let short = (apart - (plus - minus)).max(0.0) / 2.0;
-        let first = (minus - short).max(half[0]);
-        let second = (plus + short).max(first + apart).min(WIDTH - half[1]);
-        let first = first.min(second - apart);
-        for (at, (_, label)) in [first, second].into_iter().zip(&labels) {
-            canvas.text("rw-bold rw-halo", (at, top - 4.0), Anchor::Middle, label);
-        }
+    fn is_right(&self, k: usize) -> bool {
+        self.predicted.get(k) == self.outcomes.get(k)
     }
 
     fn description(&self, bins: &Bins) -> String {
         let mut shares = Vec::new();
         for outcome in Outcome::ALL {
-            let of = |is: &dyn Fn(f64) -> bool| {
-                let all = self.margins.iter().zip(self.outcomes).enumerate();
-                all.filter(|(_, (z, judged))| **judged == outcome && is(**z))
-                    .map(|(k, _)| self.weights.and_then(|w| w.get(k)).copied().unwrap_or(1.0))
-                    .sum::<f64>()
+            let of = |is: &dyn Fn(usize) -> bool| {
+                let all = (0..self.margins.len()).filter(|&k| self.outcomes[k] == outcome && is(k));
+                all.map(|k| self.weights.and_then(|w| w.get(k)).copied().unwrap_or(1.0)).sum::<f64>()
             };
-            let (total, right) = (of(&|_| true), of(&|z| Outcome::of_margin(z, self.threshold) == outcome));
+            let (total, right) = (of(&|_| true), of(&|k| self.is_right(k)));
             if total > 0.0 {
                 shares.push(format!("{} of those judged {}", crate::text::percent(right / total), outcome.name()));
             }
         }
         let cut = if bins.is_cut { " The outermost bars hold everything beyond them." } else { "" };
-        format!("Predicted right: {}. The threshold is {}.{cut}", shares.join(", "), plain(self.threshold))
+        let threshold = match self.threshold {
+            Some(tau) => format!("The threshold is {}.", plain(tau)),
+            None => "Every pair has a threshold of its own.".into(),
+        };
+        format!("Predicted right: {}. {threshold}{cut}", shares.join(", "))
+    }
+}
+
+fn draw_threshold(canvas: &mut Canvas, tau: f64, (minus, plus): (f64, f64), (top, bottom): (f64, f64)) {
+    if plus - minus < 1.0 {
+        canvas.line("rw-threshold", (plus, top), (plus, bottom));
+        canvas.text("rw-bold rw-halo", (plus, top - 4.0), Anchor::Middle, "τ = 0");
+        return;
+    }
+    [minus, plus].iter().for_each(|&at| canvas.line("rw-threshold", (at, top), (at, bottom)));
+    let value = plain(tau);
+    let labels = [(minus, format!("−τ = −{value}")), (plus, format!("τ = {value}"))];
+    // Above their lines; apart from each other, and inside the picture, where that is too tight.
+    let half = [0, 1].map(|k: usize| 0.62 * text_width(&labels[k].1) + 2.0);
+    let apart = half[0] + half[1] + 4.0;
+    let short = (apart - (plus - minus)).max(0.0) / 2.0;
+    let first = (minus - short).max(half[0]);
+    let second = (plus + short).max(first + apart).min(WIDTH - half[1]);
+    let first = first.min(second - apart);
+    for (at, (_, label)) in [first, second].into_iter().zip(&labels) {
+        canvas.text("rw-bold rw-halo", (at, top - 4.0), Anchor::Middle, label);
     }
 }

@@ -11,6 +11,7 @@ mod histogram;
 mod levels;
 mod lines;
 mod margins;
+mod reliability;
 mod roc;
 mod scale;
 mod svg;
@@ -22,6 +23,7 @@ pub(crate) use histogram::Histogram;
 pub(crate) use levels::{Arrow, Field, Levels, Panel};
 pub(crate) use lines::{LineChart, Reference, Series};
 pub(crate) use margins::MarginChart;
+pub(crate) use reliability::ReliabilityChart;
 pub(crate) use roc::RocChart;
 pub(crate) use svg::escape;
 
@@ -55,6 +57,8 @@ pub(crate) const MARKS: &str = "\
 .rw-right{fill:var(--c0);stroke:var(--c0);stroke-width:1}\
 .rw-cell{fill:var(--accent);stroke:var(--grid);stroke-width:1}\
 .rw-missing{stroke:var(--grid);stroke-width:1}\
+.rw-under{stroke:var(--paper);stroke-width:5}\
+.rw-whisker{stroke:var(--c0);stroke-width:1.5;fill:none}\
 .rw-best{fill:none;stroke:var(--ink);stroke-width:2.5}\
 .rw-tie{stroke:var(--soft);stroke-width:1.2;stroke-opacity:.75}\
 .rw-arrow{stroke:var(--c1);stroke-width:1.2;fill:var(--c1);stroke-opacity:.8;fill-opacity:.8}\

@@ -16,6 +16,8 @@ pub(crate) struct RocChart<'a> {
     pub(crate) points: &'a [RocPoint],
     /// The threshold, and the rates it gives.
     pub(crate) chosen: RocPoint,
+    /// Every pair has a threshold of its own, and they move together.
+    pub(crate) has_band: bool,
     /// The area under the curve.
     pub(crate) auc: f64,
     /// The area under a constant prediction's curve, half of where that ends.
@@ -52,7 +54,8 @@ impl RocChart<'_> {
         }
         if let Some((x, y)) = pixels(&self.chosen) {
             canvas.marker("rw-chosen", (x, y), 0);
-            let label = format!("τ = {}", plain(self.chosen.threshold));
+            let label =
+                if self.has_band { "as trained".into() } else { format!("τ = {}", plain(self.chosen.threshold)) };
             let wide = text_width(&label) + 12.0;
             // Right of the curve and below it, where nothing is drawn; left where that would leave the frame.
             let place = if x + wide < frame.area.right() { (x + 9.0, Anchor::Start) } else { (x - 9.0, Anchor::End) };
@@ -60,8 +63,9 @@ impl RocChart<'_> {
             canvas.text("rw-bold rw-halo", (place.0, if is_low { y - 10.0 } else { y + 18.0 }), place.1, &label);
         }
         let description = format!(
-            "At the chosen threshold {} of the ties are called non-ties and {} of the non-ties are predicted right. The \
+            "At the chosen {} {} of the ties are called non-ties and {} of the non-ties are predicted right. The \
              area under the curve is {:.3}; a constant prediction has {:.3}.",
+            if self.has_band { "thresholds" } else { "threshold" },
             percent(self.chosen.false_positive_rate),
             percent(self.chosen.true_positive_rate),
             self.auc,

@@ -1,7 +1,7 @@
 //! What all charts have in common: they survive hostile numbers and hostile names.
 
 use rankwise::data::Outcome;
-use rankwise::metrics::RocPoint;
+use rankwise::metrics::{Reliability, ReliabilityBin, RocPoint};
 
 use super::*;
 
@@ -30,8 +30,26 @@ fn charts(numbers: &[f64]) -> Vec<Picture> {
         points.iter().map(|&(x, y)| RocPoint { threshold: x, false_positive_rate: x, true_positive_rate: y }).collect();
     let chosen = RocPoint { threshold: number(0), false_positive_rate: number(1), true_positive_rate: number(2) };
     let outcomes: Vec<Outcome> = (0..n).map(|k| Outcome::ALL[k % 3]).collect();
-    let margins =
-        |threshold| MarginChart { name: "margins", margins: numbers, outcomes: &outcomes, weights: None, threshold };
+    let predicted: Vec<Outcome> = (0..n).map(|k| Outcome::ALL[k % 2]).collect();
+    let margins = |threshold| MarginChart {
+        name: "margins",
+        margins: numbers,
+        outcomes: &outcomes,
+        predicted: &predicted,
+        weights: None,
+        threshold,
+    };
+    let bins = |n: usize| {
+        let bin = |k: usize| ReliabilityBin {
+            predicted: number(k),
+            observed: number(k + 1),
+            low: number(k + 2),
+            high: number(k + 3),
+            weight: number(k),
+        };
+        (0..n).map(bin).collect::<Vec<_>>()
+    };
+    let reliability = Reliability { bins: bins(n.min(12)), error: number(0) };
     let side = n.min(30);
     let cells = (0..side).map(|row| (0..side).map(|column| Some(numbers[(row * column) % n])).collect()).collect();
     let heat = HeatMap {
@@ -61,17 +79,19 @@ fn charts(numbers: &[f64]) -> Vec<Picture> {
     vec![
         line(Axis::linear(HOSTILE_NAME), Axis::log(HOSTILE_NAME)),
         line(Axis::log(HOSTILE_NAME), Axis::linear(HOSTILE_NAME).with(&[0.0])),
-        RocChart { name: "roc", points: &roc, chosen, auc: number(0), baseline: number(1) }.draw(),
-        margins(0.0).draw(),
-        margins(number(0).abs()).draw(),
+        RocChart { name: "roc", points: &roc, chosen, has_band: n > 3, auc: number(0), baseline: number(1) }.draw(),
+        margins(Some(0.0)).draw(),
+        margins(Some(number(0).abs())).draw(),
+        margins(None).draw(),
+        ReliabilityChart { name: "reliability-ties", event: name(), reliability: &reliability }.draw(),
         heat.draw(),
         Histogram {
             name: "groups",
             axis: name(),
             noun: name(),
             values: numbers,
-            mean: number(0),
-            random_order: Some(number(1)),
+            range: (number(1), number(0)),
+            marks: vec![(name(), number(0)), (name(), number(1)), (name(), number(2))],
         }
         .draw(),
         Bars { name: "weights", title: name(), axis: name(), bars }.draw(),
@@ -184,7 +204,14 @@ fn long_curves_are_thinned() {
             RocPoint { threshold: 1.0 - share, false_positive_rate: share, true_positive_rate: share.sqrt() }
         })
         .collect();
-    let chart = RocChart { name: "roc", points: &points, chosen: points[5000], auc: 2.0 / 3.0, baseline: 0.25 };
+    let chart = RocChart {
+        name: "roc",
+        points: &points,
+        chosen: points[5000],
+        has_band: false,
+        auc: 2.0 / 3.0,
+        baseline: 0.25,
+    };
     let svg = chart.draw().inline();
     assert!(svg.len() < 20_000, "{}", svg.len());
     assert!(svg.contains("τ = 0.75"));

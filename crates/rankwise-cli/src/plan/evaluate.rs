@@ -56,6 +56,8 @@ pub(crate) struct PairsPlan {
 pub(crate) struct RankedPlan {
     /// The metrics; none means the usual ones.
     pub(crate) metrics: Vec<ItemMetric>,
+    /// Whether a classifier's error is asked for.
+    pub(crate) zero_one: bool,
     /// How to make intervals.
     pub(crate) bootstrap: Bootstrap,
     /// Whether intervals of the metrics are wanted.
@@ -135,7 +137,14 @@ fn on_run(args: &EvaluateArgs, common: &Common) -> Run<EvaluatePlan> {
     if files.into_iter().flatten().filter(|path| *path == Path::new("-")).count() > 1 {
         return Err(Failure::Usage("only one of the files can be standard input; save the others to files".into()));
     }
-    Ok(EvaluatePlan::Run { qrels, run, queries: args.queries.unwrap_or_default(), ranked: ranked(args, common)? })
+    let ranked = ranked(args, common)?;
+    if ranked.zero_one {
+        return Err(Failure::Usage(
+            "--metric zero_one is for pairs and for classifiers, and this is a run; ask for a metric of rankings"
+                .into(),
+        ));
+    }
+    Ok(EvaluatePlan::Run { qrels, run, queries: args.queries.unwrap_or_default(), ranked })
 }
 
 fn ranked(args: &EvaluateArgs, common: &Common) -> Run<RankedPlan> {
@@ -143,14 +152,22 @@ fn ranked(args: &EvaluateArgs, common: &Common) -> Run<RankedPlan> {
         return Err(Failure::Usage("--per-group -: standard output is for the metrics; name a file".into()));
     }
     let mut metrics: Vec<ItemMetric> = Vec::new();
-    for name in &args.metric {
+    let is_error = |name: &&String| name.as_str() == "zero_one";
+    for name in args.metric.iter().filter(|name| !is_error(name)) {
         let metric = item_metric(name)?;
         if !metrics.contains(&metric) {
             metrics.push(metric);
         }
     }
+    let zero_one = args.metric.iter().any(|name| is_error(&name));
+    if zero_one && !metrics.is_empty() {
+        return Err(Failure::Usage(
+            "--metric zero_one counts wrong classes, the others look at the order; ask for one kind at a time".into(),
+        ));
+    }
     Ok(RankedPlan {
         metrics,
+        zero_one,
         bootstrap: bootstrap(args.ci.unwrap_or(Bootstrap::default().level), common)?,
         with_intervals: args.ci.is_some(),
         rival: args.compare.clone(),

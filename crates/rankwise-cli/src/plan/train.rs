@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use rankwise::data::Precision;
-use rankwise::estimator::PairEstimator;
+use rankwise::estimator::{Effort, ItemEstimator, PairEstimator};
 use rankwise::io::{Columns, Format, PairFiles, Source};
 use rankwise::model::{Balance, Method};
-use rankwise::{Loss, RankSvm};
+use rankwise::{Loss, RankSvm, Ridge, SwapSvm};
 
+use super::online::{self, OnlinePlan};
 use super::{c, common_effort, estimator, item_source, kernel, pair_files, refuse, refuse_unused, time_limit};
 use crate::args::{Common, KernelName, LearnArgs, TrainArgs};
 use crate::exit::{Failure, Run};
@@ -23,6 +24,8 @@ pub(crate) enum TrainPlan {
     },
     /// From items with labels.
     Items(ItemPlan),
+    /// From items, by random steps.
+    Online(OnlinePlan),
 }
 
 /// `train` on items, as meant.
@@ -34,16 +37,22 @@ pub(crate) struct ItemPlan {
     /// How dense features are stored.
     pub(crate) precision: Precision,
     /// The method with its parameters.
-    pub(crate) svm: RankSvm,
+    pub(crate) estimator: ItemEstimator,
     /// Bytes of memory to use.
     pub(crate) memory: Option<usize>,
     /// A model to start from.
     pub(crate) init: Option<PathBuf>,
+    /// Judged pairs of the same items, to be learnt from at once.
+    pub(crate) judged: Option<PairFiles>,
 }
 
 /// What `train` was asked to do.
 pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
     let learn = &args.learn;
+    if learn.method == Some(Method::Online) {
+        return online::plan(args, common).map(TrainPlan::Online);
+    }
+    refuse(&args.online.typed(), "other methods", "choose --method online")?;
     if let Some(data) = &learn.data {
         return on_items(data, args, common).map(TrainPlan::Items);
     }
@@ -53,12 +62,12 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
         ));
     }
     let remedy = "give items with labels (train DATA -o MODEL)";
-    refuse(&[("--init", args.init.is_some()), ("--memory-mb", args.memory_mb.is_some())], "pairs", remedy)?;
-    let mut estimator = estimator(learn, common)?.shaped(
-        c(learn.c.unwrap_or(1.0))?,
-        kernel(&learn.kernel)?,
-        learn.loss.unwrap_or_default(),
-    );
+    let typed =
+        [("--init", args.init.is_some()), ("--normalise", args.normalise), ("--memory-mb", args.memory_mb.is_some())];
+    refuse(&typed, "pairs", remedy)?;
+    let loss = learn.loss.unwrap_or_default();
+    let mut estimator =
+        estimator(learn, &[loss], common)?.shaped(c(learn.c.unwrap_or(1.0))?, kernel(&learn.kernel)?, loss);
     estimator.effort_mut().time_limit = time_limit(args.time_limit)?;
     estimator.check()?; // before anything is read
     let files = pair_files(&learn.source, learn.format.format, learn.precision)?;
@@ -67,20 +76,48 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
 
 fn on_items(data: &str, args: &TrainArgs, common: &Common) -> Run<ItemPlan> {
     let learn = &args.learn;
-    let mut svm = rank_svm(learn, common)?.c(learn.c.unwrap_or(1.0)).loss(learn.loss.unwrap_or_default());
-    if svm.c == f64::INFINITY && svm.loss == Loss::Logistic {
+    let mut estimator: ItemEstimator = match learn.method {
+        Some(Method::Swap) => swap_svm(args, common)?.into(),
+        Some(Method::Ridge) => ridge(args, common)?.into(),
+        _ => {
+            refuse(&[("--normalise", args.normalise)], "--method rank", "choose --method swap")?;
+            rank_svm(learn, common)?.c(learn.c.unwrap_or(1.0)).loss(learn.loss.unwrap_or_default()).into()
+        }
+    };
+    if matches!(&estimator, ItemEstimator::Rank(svm) if svm.c == f64::INFINITY && svm.loss == Loss::Logistic) {
         return Err(Failure::Usage(
             "--loss logistic does not apply to --C inf, whose answer would be infinite; leave it out, or choose a \
              finite C"
                 .into(),
         ));
     }
-    svm.effort.time_limit = time_limit(args.time_limit)?;
-    svm.check()?; // before anything is read
+    if learn.c == Some(f64::INFINITY) && estimator.method() != Method::Rank {
+        return Err(Failure::Usage(format!(
+            "--method {} has no hard margin; choose a finite C, or --method rank",
+            estimator.method().name()
+        )));
+    }
+    estimator.effort_mut().time_limit = time_limit(args.time_limit)?;
+    estimator.check()?; // before anything is read
+    let judged = match (&learn.source.pairs, &estimator) {
+        (None, _) => None,
+        (Some(_), ItemEstimator::Rank(svm)) if svm.c.is_finite() => {
+            let mut files = pair_files(&learn.source, learn.format.format, learn.precision)?;
+            // Names of columns are those of the items; pairs have the usual ones.
+            files.columns = Columns { drop: files.columns.drop, ..Columns::default() };
+            Some(files)
+        }
+        (Some(_), _) => {
+            return Err(Failure::Usage(
+                "labels and judged pairs together are for --method rank with a finite C; leave out DATA or --pairs"
+                    .into(),
+            ));
+        }
+    };
     let (source, columns) = item_source(data, learn.format.format, &learn.source.columns)?;
     check_precision(&source, learn.precision)?;
     let memory = args.memory_mb.map(|mebibytes| usize::try_from(mebibytes << 20).unwrap_or(usize::MAX));
-    Ok(ItemPlan { source, columns, precision: learn.precision, svm, memory, init: args.init.clone() })
+    Ok(ItemPlan { source, columns, precision: learn.precision, estimator, memory, init: args.init.clone(), judged })
 }
 
 /// A block file has decided how features are stored.
@@ -91,6 +128,13 @@ pub(super) fn check_precision(source: &Source, precision: Precision) -> Run<()> 
 
 /// The ranking machine on items with all of its parameters but C and loss.
 pub(super) fn rank_svm(args: &LearnArgs, common: &Common) -> Run<RankSvm> {
+    if args.method == Some(Method::Online) {
+        return Err(Failure::Usage(
+            "--method online is not tuned: tune C with --method rank --loss hinge, whose objective is the same, and give \
+             it to train --method online --C X"
+                .into(),
+        ));
+    }
     if let Some(method) = args.method.filter(|method| *method != Method::Rank) {
         return Err(Failure::Usage(format!(
             "--method {} learns from compared pairs, not from items; choose --method rank, or give pairs with \
@@ -98,6 +142,44 @@ pub(super) fn rank_svm(args: &LearnArgs, common: &Common) -> Run<RankSvm> {
             method.name()
         )));
     }
+    let (balance, effort) = of_items(args, common)?;
+    let svm = RankSvm::new().balance(balance).scale(args.scale).effort(effort);
+    Ok(svm.pairs_per_item(args.pairs_per_item))
+}
+
+fn swap_svm(args: &TrainArgs, common: &Common) -> Run<SwapSvm> {
+    let learn = &args.learn;
+    let (balance, effort) = of_items(learn, common)?;
+    let unused = [("--loss", learn.loss.is_some()), ("--pairs-per-item", learn.pairs_per_item.is_some())];
+    refuse(&unused, "--method swap", "choose --method rank")?;
+    let svm = SwapSvm::new().c(learn.c.unwrap_or(1.0)).normalise(args.normalise);
+    Ok(svm.balance(balance).scale(learn.scale).effort(effort))
+}
+
+fn ridge(args: &TrainArgs, common: &Common) -> Run<Ridge> {
+    let learn = &args.learn;
+    let (_, effort) = of_items(learn, common)?;
+    let unused = [
+        ("--loss", learn.loss.is_some()),
+        ("--pairs-per-item", learn.pairs_per_item.is_some()),
+        ("--balance", learn.ties.balance.is_some()),
+        ("--init", args.init.is_some()),
+    ];
+    refuse(&unused, "--method ridge", "choose --method rank")?;
+    refuse(&[("--normalise", args.normalise)], "--method ridge", "choose --method swap")?;
+    Ok(Ridge::new().c(learn.c.unwrap_or(1.0)).scale(learn.scale).effort(effort))
+}
+
+/// What all linear machines on items have: how groups are weighted, and the work they may do.
+fn of_items(args: &LearnArgs, common: &Common) -> Run<(Balance, Effort)> {
+    let balance = check_item_options(args)?;
+    let mut effort = common_effort(common);
+    (effort.tol, effort.max_iter) = (args.effort.tol, args.effort.max_iter);
+    Ok((balance, effort))
+}
+
+/// Refuses what does not apply to items; says how groups are balanced.
+pub(super) fn check_item_options(args: &LearnArgs) -> Run<Balance> {
     if args.kernel.kernel.is_some_and(|kernel| kernel != KernelName::Linear) {
         return Err(Failure::Usage("kernels for items are not available yet; choose --kernel linear".into()));
     }
@@ -106,11 +188,11 @@ pub(super) fn rank_svm(args: &LearnArgs, common: &Common) -> Run<RankSvm> {
         ("--threshold", args.ties.threshold.is_some()),
         ("--tie-region", args.ties.tie_region.is_some()),
         ("--tie-weight", args.ties.tie_weight.is_some()),
+        ("--tie-band", args.ties.tie_band.is_some()),
+        ("--calibrate", args.ties.calibrate),
     ];
     refuse(&of_ties, "items", "give compared pairs with --pairs FILE")?;
     let balance = args.ties.balance.unwrap_or_default();
     refuse(&[("--balance outcomes", balance == Balance::Outcomes)], "items", "choose --balance groups")?;
-    let mut effort = common_effort(common);
-    (effort.tol, effort.max_iter) = (args.effort.tol, args.effort.max_iter);
-    Ok(RankSvm::new().balance(balance).scale(args.scale).effort(effort))
+    Ok(balance)
 }

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use rankwise::Error;
 use rankwise::data::{Comparisons, Precision};
 use rankwise::io::{PairFiles, Source};
 use rankwise::kernel::{Gamma, Kernel};
 use rankwise::metrics::PairMetric;
 use rankwise::selection::{Grid, Tuner};
+use rankwise::{Error, Loss, PairEstimator};
 
 use super::grid::{TypedGrid, check_count};
 use super::tune_items::ItemSearch;
@@ -71,6 +71,12 @@ pub(crate) fn tune(args: &TuneArgs, common: &Common) -> Run<TunePlan> {
     if n_folds < 2 {
         return Err(Error::parameter("folds", n_folds, "at least 2").into());
     }
+    if args.learn.data.is_some() && args.learn.source.pairs.is_some() {
+        return Err(Failure::Usage(
+            "labels and judged pairs together are not tuned: tune on one of them, and give C to train DATA --pairs FILE"
+                .into(),
+        ));
+    }
     if args.learn.data.is_none() && args.learn.source.pairs.is_none() {
         return Err(Failure::Usage(
             "no data: give items with labels (tune DATA -o MODEL), or compared pairs with --pairs FILE".into(),
@@ -87,16 +93,20 @@ fn search_pairs(args: &TuneArgs, typed: &TypedGrid, common: &Common) -> Run<Pair
     let learn = &args.learn;
     let usual = args.grid.is_empty();
     let names = typed.kernel.clone().unwrap_or_else(|| vec![learn.kernel.kernel.unwrap_or(KernelName::Linear)]);
-    let mut tuner = Tuner::new(super::estimator(learn, common)?)
-        .metric(pair_metric(args.metric.as_deref())?)
-        .time_limit(super::time_limit(args.time_limit)?);
+    let losses = typed.loss.clone().unwrap_or_else(|| vec![learn.loss.unwrap_or_default()]);
+    let estimator = super::estimator(learn, &losses, common)?;
+    if matches!(estimator, PairEstimator::Davidson(_)) {
+        super::refuse(&[("--grid loss", typed.loss.is_some())], "--method davidson", "choose --method compare")?;
+    }
+    let metric = pair_metric(args.metric.as_deref())?;
+    check_chances(metric, &estimator, &losses)?;
+    let mut tuner = Tuner::new(estimator).metric(metric).time_limit(super::time_limit(args.time_limit)?);
     let c = match (&typed.c, learn.c) {
         (Some(values), _) => values.clone(),
         (None, Some(c)) => vec![super::c(c)?],
         (None, None) if usual => tuner.grid.c.clone(),
         (None, None) => vec![1.0],
     };
-    let losses = typed.loss.clone().unwrap_or_else(|| vec![learn.loss.unwrap_or_default()]);
     // Counted before they are made.
     check_count(c.len().saturating_mul(losses.len()).saturating_mul(n_kernels(typed, &names)))?;
     tuner.grid = Grid { c, kernels: kernels(learn, typed, &names)?, losses };
@@ -116,6 +126,20 @@ fn pair_metric(typed: Option<&str>) -> Run<PairMetric> {
         let names = metrics().map(PairMetric::name).collect::<Vec<_>>().join(", ");
         Failure::Usage(format!("--metric {typed}: no metric to choose by; for pairs there are {names}"))
     })
+}
+
+/// Refuses to choose by probabilities that there are not.
+fn check_chances(metric: PairMetric, estimator: &PairEstimator, losses: &[Loss]) -> Run<()> {
+    let has_chances = |&loss: &Loss| estimator.clone().shaped(1.0, Kernel::Linear, loss).has_chances();
+    match losses.iter().find(|loss| metric.needs_chances() && !has_chances(loss)) {
+        None => Ok(()),
+        Some(loss) => Err(Failure::Usage(format!(
+            "--metric {} needs probabilities, which --loss {} does not give by itself; add --calibrate, or choose --method \
+             compare --loss logistic or --method davidson",
+            metric.name(),
+            loss.name()
+        ))),
+    }
 }
 
 /// Pairs to measure on, read as `evaluate` reads them.

@@ -3,12 +3,13 @@
 use rankwise::data::{Precision, Ranking};
 use rankwise::io::{Columns, Source};
 use rankwise::metrics::ItemMetric;
+use rankwise::model::Method;
 use rankwise::selection::RankTuner;
 
 use super::grid::{TypedGrid, check_count};
 use super::item_source;
 use super::train::{check_precision, rank_svm};
-use crate::args::{Common, KernelName, TuneArgs};
+use crate::args::{Common, KernelName, LearnArgs, TuneArgs};
 use crate::exit::{Failure, Run};
 
 /// A search on items with labels.
@@ -38,6 +39,7 @@ impl ItemSearch {
 /// What was asked of the items in the file `data`.
 pub(super) fn search(data: &str, args: &TuneArgs, typed: &TypedGrid, common: &Common) -> Run<ItemSearch> {
     let learn = &args.learn;
+    refuse_methods(learn)?;
     let mut tuner = RankTuner::new(rank_svm(learn, common)?).time_limit(super::time_limit(args.time_limit)?);
     refuse_kernels(typed)?;
     if let Some(name) = &args.metric {
@@ -67,6 +69,21 @@ pub(super) fn search(data: &str, args: &TuneArgs, typed: &TypedGrid, common: &Co
     check_precision(&data, learn.precision)?;
     let valid = args.valid.as_deref().map(source).transpose()?.map(|(source, _)| source);
     Ok(ItemSearch { data, valid, columns, precision: learn.precision, tuner })
+}
+
+/// Refuses methods on items that are not searched for.
+fn refuse_methods(learn: &LearnArgs) -> Run<()> {
+    match learn.method {
+        Some(Method::Swap) => Err(Failure::Usage(
+            "tune has no swap of its own: with C it ranks as rank --loss hinge does with 4·C; tune --method rank --loss \
+             hinge, then train --method swap with a quarter of that C"
+                .into(),
+        )),
+        Some(Method::Ridge) => Err(Failure::Usage(
+            "tune does not choose for ridge; train it with several C and compare them (evaluate MODEL DATA)".into(),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses values of what a linear ranker does not have.

@@ -95,6 +95,15 @@ pub struct Pair {
     pub right: u32,
 }
 
+/// Numbers that describe each comparison itself, and so belong to neither side: who judged, what was asked.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// One row per pair.
+    pub features: Features,
+    /// One name per column.
+    pub names: Vec<String>,
+}
+
 /// Pairs of items, judged or not.
 #[derive(Debug, Clone)]
 pub struct PairSet {
@@ -102,6 +111,8 @@ pub struct PairSet {
     pub items: Items,
     /// The pairs.
     pub pairs: Vec<Pair>,
+    /// What is known of each comparison itself, if anything is.
+    pub context: Option<Context>,
 }
 
 impl PairSet {
@@ -115,7 +126,24 @@ impl PairSet {
                 format!("item numbers below {n_items}"),
             ));
         }
-        Ok(PairSet { items, pairs })
+        Ok(PairSet { items, pairs, context: None })
+    }
+
+    /// The same pairs with what is known of each comparison itself. Checks lengths.
+    pub fn with_context(mut self, context: Context) -> Result<Self> {
+        let (n, found) = (self.pairs.len(), context.features.n_rows());
+        if found != n {
+            return Err(Error::parameter("context", found, format!("one row for each of the {n} pairs")));
+        }
+        if context.names.len() != context.features.n_cols() {
+            return Err(Error::parameter(
+                "context names",
+                context.names.len(),
+                format!("one for each of the {} columns", context.features.n_cols()),
+            ));
+        }
+        self.context = Some(context);
+        Ok(self)
     }
 
     /// Pairs given by the features of both sides, row by row; identical rows are stored once.
@@ -140,7 +168,7 @@ impl PairSet {
 
     /// Keeps the pairs of the given numbers, and of the items those that they touch.
     pub fn select(&self, numbers: &[usize]) -> Self {
-        let touched = self.touched_items(numbers);
+        let touched = self.touched_items(numbers.iter().copied());
         let mut new_number = vec![u32::MAX; self.items.n_items()];
         touched.iter().enumerate().for_each(|(new, &item)| new_number[item] = new as u32);
         let renumber = |item: u32| new_number[item as usize];
@@ -148,18 +176,29 @@ impl PairSet {
             .iter()
             .map(|&k| Pair { left: renumber(self.pairs[k].left), right: renumber(self.pairs[k].right) })
             .collect();
-        PairSet { items: self.items.select(&touched), pairs }
+        let context = self
+            .context
+            .as_ref()
+            .map(|context| Context { features: context.features.select_rows(numbers), names: context.names.clone() });
+        PairSet { items: self.items.select(&touched), pairs, context }
+    }
+
+    /// The items that pairs touch, in an order that exchanging sides does not change.
+    pub(crate) fn item_order(&self) -> Vec<u32> {
+        self.touched_items(0..self.pairs.len()).into_iter().map(|item| item as u32).collect()
     }
 
     /// The items that the pairs of the given numbers touch, in order of appearance; within a pair what an item says
     /// decides, not the side it stands on, so that exchanging sides changes no numbers.
-    fn touched_items(&self, numbers: &[usize]) -> Vec<usize> {
+    fn touched_items(&self, numbers: impl Iterator<Item = usize>) -> Vec<usize> {
         let hash = |item: u32| self.items.features.hash_row(item as usize);
         let mut seen = vec![false; self.items.n_items()];
         let mut touched = Vec::new();
-        for &k in numbers {
+        for k in numbers {
             let Pair { left, right } = self.pairs[k];
-            let exchanged = (hash(right), right) < (hash(left), left);
+            let is_new = |item: u32| !seen[item as usize];
+            // Only what is new on both sides has an order to be found.
+            let exchanged = is_new(left) && is_new(right) && (hash(right), right) < (hash(left), left);
             for item in if exchanged { [right, left] } else { [left, right] } {
                 if !std::mem::replace(&mut seen[item as usize], true) {
                     touched.push(item as usize);
@@ -167,6 +206,46 @@ impl PairSet {
             }
         }
         touched
+    }
+}
+
+/// Judged pairs of items that are known already, such as those of a ranking.
+#[derive(Debug, Clone)]
+pub struct JudgedPairs {
+    /// Two item numbers each.
+    pub pairs: Vec<Pair>,
+    /// One outcome per pair.
+    pub outcomes: Vec<Outcome>,
+    /// One weight per pair; absent: all 1.
+    pub weights: Option<Vec<f64>>,
+}
+
+impl JudgedPairs {
+    /// The weight of pair `k`.
+    pub fn weight(&self, k: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |w| w[k])
+    }
+
+    /// Checks lengths, weights and item numbers.
+    pub(crate) fn check(&self, n_items: usize) -> Result<()> {
+        let n = self.pairs.len();
+        if let Some(pair) = self.pairs.iter().find(|p| p.left.max(p.right) as usize >= n_items) {
+            let found = format!("({}, {})", pair.left, pair.right);
+            return Err(Error::parameter("pairs", found, format!("item numbers below {n_items}")));
+        }
+        if self.outcomes.len() != n {
+            return Err(Error::parameter("outcomes", self.outcomes.len(), format!("one for each of the {n} pairs")));
+        }
+        match &self.weights {
+            Some(weights) if weights.len() != n => {
+                Err(Error::parameter("weights", weights.len(), format!("one for each of the {n} pairs")))
+            }
+            Some(weights) => match weights.iter().find(|w| !w.is_finite() || **w < 0.0) {
+                Some(bad) => Err(Error::parameter("weight", bad, "finite numbers of at least 0")),
+                None => Ok(()),
+            },
+            None => Ok(()),
+        }
     }
 }
 

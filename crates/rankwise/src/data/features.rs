@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
+mod distances;
 mod products;
+mod terms;
 
 use rayon::prelude::*;
 
@@ -105,22 +107,29 @@ impl Features {
     pub fn dense(n_cols: usize, values: Vec<f64>, precision: Precision) -> Result<Self> {
         let n_rows = Self::count_rows(n_cols, values.len())?;
         check_finite(values.iter().copied(), n_cols)?;
-        let narrow = match precision {
-            Precision::F32 => {
-                if let Some(at) = values.iter().position(|v| !(*v as f32).is_finite()) {
-                    return Err(Error::parameter(
-                        "precision",
-                        "f32",
-                        format!("numbers within the range of f32, found {} (use f64)", values[at]),
-                    ));
-                }
-                true
-            }
-            Precision::F64 => false,
-            Precision::Auto => fits_f32(n_cols, &values),
-        };
+        let narrow = is_narrow(precision, values.chunks_exact(n_cols.max(1)))?;
         let values =
             if narrow { Values::F32(values.into_iter().map(|v| v as f32).collect()) } else { Values::F64(values) };
+        Ok(Features { n_rows, n_cols, values, layout: Layout::Dense })
+    }
+
+    /// [`Features::dense`] from rows of finite numbers that lie anywhere, without a copy of them in f64 beside.
+    pub(crate) fn dense_rows<'a>(
+        n_cols: usize,
+        rows: impl ExactSizeIterator<Item = &'a [f64]> + Clone,
+        precision: Precision,
+    ) -> Result<Self> {
+        let n_rows = rows.len();
+        let numbers = rows.clone().flatten().copied();
+        let values = if is_narrow(precision, rows)? {
+            let mut values = Vec::with_capacity(n_rows * n_cols);
+            values.extend(numbers.map(|v| v as f32));
+            Values::F32(values)
+        } else {
+            let mut values = Vec::with_capacity(n_rows * n_cols);
+            values.extend(numbers);
+            Values::F64(values)
+        };
         Ok(Features { n_rows, n_cols, values, layout: Layout::Dense })
     }
 
@@ -466,9 +475,22 @@ fn check_finite(mut values: impl Iterator<Item = f64>, n_cols: usize) -> Result<
     }
 }
 
-/// See [`ColumnRanges::fit_f32`].
-fn fits_f32(n_cols: usize, values: &[f64]) -> bool {
-    let mut ranges = ColumnRanges::default();
-    values.chunks_exact(n_cols.max(1)).for_each(|row| ranges.add_row(row));
-    ranges.fit_f32(true)
+/// Whether finite numbers are stored in f32; see [`ColumnRanges::fit_f32`].
+fn is_narrow<'a>(precision: Precision, rows: impl Iterator<Item = &'a [f64]>) -> Result<bool> {
+    match precision {
+        Precision::F32 => match rows.flatten().find(|v| !(**v as f32).is_finite()) {
+            None => Ok(true),
+            Some(found) => Err(Error::parameter(
+                "precision",
+                "f32",
+                format!("numbers within the range of f32, found {found} (use f64)"),
+            )),
+        },
+        Precision::F64 => Ok(false),
+        Precision::Auto => {
+            let mut ranges = ColumnRanges::default();
+            rows.for_each(|row| ranges.add_row(row));
+            Ok(ranges.fit_f32(true))
+        }
+    }
 }

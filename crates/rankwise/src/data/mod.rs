@@ -1,11 +1,13 @@
 //! What the user has: features, items with labels in groups, pairs with outcomes, folds; nothing here knows a loss, a solver or a model.
 
+mod alias;
 mod comparison;
 mod features;
 mod folds;
 mod groups;
 mod items;
 pub(crate) mod order;
+mod pairwise;
 mod random;
 mod ranges;
 mod ranking;
@@ -14,23 +16,30 @@ mod scale;
 pub mod simulate;
 mod stored_ranking;
 mod stored_rows;
+mod verdicts;
 
-pub use comparison::{Comparisons, Outcome, Pair, PairSet};
+pub(crate) use alias::Alias;
+pub use comparison::{Comparisons, Context, JudgedPairs, Outcome, Pair, PairSet};
 pub use features::{Features, Precision};
 pub(crate) use features::{Stored, Values};
 pub use folds::{cross_fit_folds, group_folds};
 pub use groups::{Groups, Members};
 pub use items::Items;
+pub(crate) use pairwise::draw_partners;
+pub use pairwise::{PairwiseTransform, drawn_pairs, pairwise_transform};
 pub use random::Random;
 pub(crate) use random::mix;
 pub(crate) use ranges::{ColumnRanges, RowRanges, has_f32_magnitude};
 pub use ranking::Ranking;
 pub(crate) use ranking::{RankView, check_weights};
 pub(crate) use row_store::{Block, RowStore};
+pub(crate) use scale::ScaleSurvey;
 pub use scale::{Scale, Scaler};
 pub use stored_ranking::{ScoredGroups, StoredRanking};
 pub(crate) use stored_ranking::{StoredHeads, rows_are_gone};
 pub(crate) use stored_rows::{Loaded, RowSource, Rows, Runs, StoredRows, runs_of};
+pub use verdicts::Verdicts;
+pub(crate) use verdicts::predicted;
 
 /// Rows that tell how features are scaled, where there are more.
 const TELLING_ROWS: usize = 5000;

@@ -78,8 +78,6 @@ impl Ranking {
     pub(crate) fn view(&self) -> RankView<'_> {
         RankView {
             rows: Rows::Held(&self.items.features),
-            feature_names: self.items.feature_names.as_deref(),
-            are_indicators: self.items.are_indicators,
             labels: &self.labels,
             groups: GroupList::Numbers(&self.groups),
             weights: self.weights.as_deref(),
@@ -141,8 +139,6 @@ pub(super) fn shift_to_zero(stats: &ColumnStats) -> Option<Vec<f64>> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RankView<'a> {
     pub(crate) rows: Rows<'a>,
-    pub(crate) feature_names: Option<&'a [String]>,
-    pub(crate) are_indicators: bool,
     pub(crate) labels: &'a [f64],
     pub(crate) groups: GroupList<'a>,
     pub(crate) weights: Option<&'a [f64]>,

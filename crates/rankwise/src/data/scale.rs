@@ -89,6 +89,58 @@ impl Scaler {
     }
 }
 
+/// What a scaling needs to know of data that come in parts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ScaleSurvey {
+    n: f64,
+    /// Of every column: low, high, mean, sum of squares around it.
+    columns: Vec<[f64; 4]>,
+    has_sparse: bool,
+}
+
+impl ScaleSurvey {
+    /// Takes in a part.
+    pub(crate) fn add(&mut self, kind: Scale, items: &Features) {
+        if kind == Scale::None || items.n_rows() == 0 {
+            return;
+        }
+        self.has_sparse |= items.is_sparse();
+        let (n_before, n) = (self.n, items.n_rows() as f64);
+        self.n += n;
+        // Columns that earlier parts lack were 0 there.
+        let absent = if n_before > 0.0 { [0.0; 4] } else { [f64::INFINITY, f64::NEG_INFINITY, 0.0, 0.0] };
+        self.columns.resize(self.columns.len().max(items.n_cols()), absent);
+        let stats = ColumnStats::of(items);
+        for (k, [low, high, mean, squares]) in self.columns.iter_mut().enumerate() {
+            let is_there = k < items.n_cols();
+            let of_part = |values: &[f64]| if is_there { values[k] } else { 0.0 };
+            let (part_mean, deviation) = (of_part(&stats.mean), of_part(&stats.deviation));
+            *low = low.min(of_part(&stats.low));
+            *high = high.max(of_part(&stats.high));
+            let apart = part_mean - *mean;
+            *squares += n * deviation * deviation + apart * apart * n_before * n / self.n;
+            *mean += apart * n / self.n;
+        }
+    }
+
+    /// The scaling; `None` for [`Scale::None`].
+    pub(crate) fn finish(&self, kind: Scale) -> Option<Scaler> {
+        let column = |&[low, high, mean, squares]: &[f64; 4]| match kind {
+            Scale::None => None,
+            Scale::Standard if low == high => Some((mean, 0.0)),
+            Scale::Standard => Some((mean, (squares / self.n).sqrt())),
+            Scale::Minmax => Some((low, high - low)),
+        };
+        let (mut shift, mut divisor): (Vec<f64>, Vec<f64>) =
+            self.columns.iter().map(column).collect::<Option<Vec<(f64, f64)>>>()?.into_iter().unzip();
+        divisor.iter_mut().filter(|d| !(**d > 0.0 && d.is_finite())).for_each(|d| *d = 1.0);
+        if self.has_sparse {
+            shift.fill(0.0);
+        }
+        (kind != Scale::None).then_some(Scaler { shift, divisor })
+    }
+}
+
 /// Per-column summaries.
 pub(crate) struct ColumnStats {
     pub(crate) low: Vec<f64>,
@@ -193,5 +245,28 @@ impl ColumnTally {
             })
             .collect();
         ColumnStats { low, high, mean, deviation }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Scale, ScaleSurvey, Scaler};
+    use crate::data::{Features, Precision, Random};
+
+    #[test]
+    fn parts_give_the_scaling_of_the_whole() {
+        let mut random = Random::new(2);
+        let values: Vec<f64> = (0..90).map(|k| 100.0 + random.normal() * f64::from(k % 3 + 1)).collect();
+        let dense = |values: &[f64]| Features::dense(3, values.to_vec(), Precision::F64).unwrap();
+        for kind in [Scale::Standard, Scale::Minmax] {
+            let mut survey = ScaleSurvey::default();
+            [0..15, 15..60, 60..90].into_iter().for_each(|part| survey.add(kind, &dense(&values[part])));
+            let (parts, whole) = (survey.finish(kind).unwrap(), Scaler::learn(kind, &dense(&values)).unwrap());
+            for k in 0..3 {
+                assert!((parts.shift[k] - whole.shift[k]).abs() < 1e-11, "{parts:?} {whole:?}");
+                assert!((parts.divisor[k] - whole.divisor[k]).abs() < 1e-11, "{parts:?} {whole:?}");
+            }
+        }
+        assert_eq!(ScaleSurvey::default().finish(Scale::None), None);
     }
 }

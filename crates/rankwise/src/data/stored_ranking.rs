@@ -72,8 +72,6 @@ impl StoredRanking {
     pub(crate) fn view(&self) -> RankView<'_> {
         RankView {
             rows: Rows::Stored(&self.rows),
-            feature_names: self.feature_names.as_deref(),
-            are_indicators: false,
             labels: &self.labels,
             groups: GroupList::Ends(&self.group_ends),
             weights: self.weights.as_deref(),

@@ -6,7 +6,7 @@ use crate::data::{Comparisons, Scale};
 use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::loss::Loss;
-use crate::model::{Balance, Method, ThresholdRule, TieRegion};
+use crate::model::{Balance, Method, ThresholdRule, TieBandKind, TieRegion};
 use crate::progress::{Unwatched, Watch};
 
 /// The support vector comparison machine: learns r(x) and when a difference does not matter.
@@ -15,7 +15,11 @@ use crate::progress::{Unwatched, Watch};
 ///
 /// ½‖u‖² + C·\[Σ_non-ties c·ℓ(1 − β − z) + Σ_ties c·(ℓ(1 + β + z) + ℓ(1 + β − z))\]
 ///
-/// and scores by −u/β (by u when β ≥ 0). Venuto, Hocking, Spanurattana, Sugiyama: *Support vector comparison machines*.
+/// and scores by −u/β (by u when β ≥ 0). With the logistic loss it minimises ½‖u‖² − C·Σ c·log P instead, where
+/// P(right) = σ(z − τ), P(left) = σ(−z − τ) and the rest is P(tie) (Rao and Kupper 1967), over u and τ ≥ 0, and scores by u.
+/// With a tie band β is β + v·s, s the mean of both sides, their absolute difference and the comparison's own columns, and v
+/// is penalised like u.
+/// Venuto, Hocking, Spanurattana, Sugiyama: *Support vector comparison machines*.
 /// Kernel machines take memory for rows up to `effort.cache_mb` and time between linear and quadratic in the number of
 /// pairs, growing with C.
 ///
@@ -48,6 +52,10 @@ pub struct CompareSvm {
     pub tie_weight: f64,
     /// How outcomes are weighted against each other.
     pub balance: Balance,
+    /// Whether the tie region depends on the pair; for the losses squared hinge and logistic.
+    pub tie_band: TieBandKind,
+    /// Whether margins get probabilities, fitted to pairs that were held out; the logistic loss has its own.
+    pub calibrate: bool,
     /// The scaling of features.
     pub scale: Scale,
     /// How much work a fit may do.
@@ -64,6 +72,8 @@ impl Default for CompareSvm {
             tie_region: TieRegion::Free,
             tie_weight: 1.0,
             balance: Balance::None,
+            tie_band: TieBandKind::Constant,
+            calibrate: false,
             scale: Scale::None,
             effort: Effort::default(),
         }
@@ -91,6 +101,10 @@ impl CompareSvm {
         tie_weight: f64,
         /// Sets how outcomes are weighted against each other.
         balance: Balance,
+        /// Sets whether the tie region depends on the pair.
+        tie_band: TieBandKind,
+        /// Sets whether margins get probabilities.
+        calibrate: bool,
         /// Sets the scaling of features.
         scale: Scale,
         /// Sets how much work a fit may do.
@@ -122,6 +136,8 @@ impl CompareSvm {
             tie_region: self.tie_region,
             tie_weight: self.tie_weight,
             balance: self.balance,
+            tie_band: self.tie_band,
+            calibrate: self.calibrate,
             scale: self.scale,
             effort: self.effort,
         }

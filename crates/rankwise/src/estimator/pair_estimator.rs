@@ -2,13 +2,14 @@
 
 use super::common::{Effort, Fit};
 use super::compare::CompareSvm;
+use super::davidson::Davidson;
 use super::pairs::PairMachine;
 use super::rank::{CompareRank, Variant};
 use crate::data::{Comparisons, Scale};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::loss::Loss;
-use crate::model::Method;
+use crate::model::{Method, TieBandKind};
 use crate::progress::{Unwatched, Watch};
 
 /// A method that learns from judged pairs, with its parameters.
@@ -18,6 +19,8 @@ pub enum PairEstimator {
     Compare(CompareSvm),
     /// Ranking SVM on pairs.
     Rank(CompareRank),
+    /// Davidson's model.
+    Davidson(Davidson),
 }
 
 impl From<CompareSvm> for PairEstimator {
@@ -32,6 +35,12 @@ impl From<CompareRank> for PairEstimator {
     }
 }
 
+impl From<Davidson> for PairEstimator {
+    fn from(model: Davidson) -> Self {
+        PairEstimator::Davidson(model)
+    }
+}
+
 impl PairEstimator {
     /// A method with its default parameters; methods that do not learn from pairs are an error.
     pub fn new(method: Method) -> Result<Self> {
@@ -39,6 +48,11 @@ impl PairEstimator {
             Method::Compare => Ok(CompareSvm::new().into()),
             Method::Rank => Ok(CompareRank::new(Variant::Rank).into()),
             Method::Rank2 => Ok(CompareRank::new(Variant::Rank2).into()),
+            Method::Davidson => Ok(Davidson::new().into()),
+            Method::Swap | Method::Ridge | Method::Online => Err(Error::Unsupported {
+                problem: format!("{} learns from items with labels, not from pairs", method.name()),
+                remedy: "choose compare, rank, rank2 or davidson".into(),
+            }),
         }
     }
 
@@ -47,17 +61,46 @@ impl PairEstimator {
         match self {
             PairEstimator::Compare(svm) => (svm.c, svm.kernel, svm.loss),
             PairEstimator::Rank(svm) => (svm.c, svm.kernel, svm.loss),
+            PairEstimator::Davidson(model) => (model.c, model.kernel, Loss::Logistic),
         }
     }
 
-    /// The same method with another C, kernel and loss.
+    /// The same method with another C, kernel and loss; Davidson's model has but one loss. Where the new loss has
+    /// probabilities of its own, nothing is calibrated.
     #[must_use]
     pub fn shaped(mut self, c: f64, kernel: Kernel, loss: Loss) -> Self {
         match &mut self {
             PairEstimator::Compare(svm) => (svm.c, svm.kernel, svm.loss) = (c, kernel, loss),
             PairEstimator::Rank(svm) => (svm.c, svm.kernel, svm.loss) = (c, kernel, loss),
+            PairEstimator::Davidson(model) => (model.c, model.kernel) = (c, kernel),
+        }
+        let has_its_own = self.clone().calibrated(false).has_chances();
+        if has_its_own { self.calibrated(false) } else { self }
+    }
+
+    /// The same method, its margins calibrated or not; Davidson's model never is.
+    #[must_use]
+    pub fn calibrated(mut self, calibrate: bool) -> Self {
+        match &mut self {
+            PairEstimator::Compare(svm) => svm.calibrate = calibrate,
+            PairEstimator::Rank(svm) => svm.calibrate = calibrate,
+            PairEstimator::Davidson(_) => {}
         }
         self
+    }
+
+    /// Whether its models have probabilities.
+    pub fn has_chances(&self) -> bool {
+        self.machine().has_chances()
+    }
+
+    /// Whether the tie region of its models depends on the pair.
+    pub fn tie_band(&self) -> TieBandKind {
+        match self {
+            PairEstimator::Compare(svm) => svm.tie_band,
+            PairEstimator::Rank(_) => TieBandKind::Constant,
+            PairEstimator::Davidson(model) => model.tie_band,
+        }
     }
 
     /// The scaling of features.
@@ -65,6 +108,7 @@ impl PairEstimator {
         match self {
             PairEstimator::Compare(svm) => svm.scale,
             PairEstimator::Rank(svm) => svm.scale,
+            PairEstimator::Davidson(svm) => svm.scale,
         }
     }
 
@@ -73,6 +117,7 @@ impl PairEstimator {
         match self {
             PairEstimator::Compare(svm) => &svm.effort,
             PairEstimator::Rank(svm) => &svm.effort,
+            PairEstimator::Davidson(svm) => &svm.effort,
         }
     }
 
@@ -81,6 +126,7 @@ impl PairEstimator {
         match self {
             PairEstimator::Compare(svm) => &mut svm.effort,
             PairEstimator::Rank(svm) => &mut svm.effort,
+            PairEstimator::Davidson(svm) => &mut svm.effort,
         }
     }
 
@@ -103,6 +149,7 @@ impl PairEstimator {
         match self {
             PairEstimator::Compare(svm) => svm.machine(),
             PairEstimator::Rank(svm) => svm.machine(),
+            PairEstimator::Davidson(svm) => svm.machine(),
         }
     }
 }

@@ -1,16 +1,19 @@
 //! Solving one problem on pairs, and solving it again without what is to be judged.
 
+use std::sync::OnceLock;
+
 use rayon::prelude::*;
 
+use super::pair_weights::Space;
 use crate::data::{Comparisons, Outcome, cross_fit_folds};
 use crate::error::{Error, Result};
-use crate::kernel::KernelFunction;
+use crate::kernel::{ItemRows, KernelFunction};
 use crate::loss::Loss;
 use crate::model::ScoreFunction;
-use crate::problem::{Exact, LinearPrimal, MirroredQp, PairLosses, PairProblem, PairRows, Task};
+use crate::problem::{Costs, Exact, MirroredQp, PairLosses, PairProblem, PairRows, Task};
 use crate::progress::Stop;
 use crate::solver::smo::{self, Ending, State};
-use crate::solver::{Limits, newton, pair_newton, polish};
+use crate::solver::{Limits, pair_newton, polish};
 
 /// Steps of the search in duals, for every pair, within which it is worth starting with.
 const QUICK: u64 = 20;
@@ -24,19 +27,56 @@ const FOLDS: usize = 5;
 pub(super) struct Instance<'e, 'a> {
     pub(super) task: Task,
     pub(super) loss: Loss,
-    pub(super) exact: &'e Exact<'e>,
+    /// The problem in dual variables.
+    pub(super) exact: &'e WhenNeeded<'e>,
+    /// What to solve it in instead, where that is better.
+    pub(super) space: Option<&'a Space<'a>>,
     /// Features are scaled.
     pub(super) data: &'a Comparisons,
     /// C·c of every pair; 0 for those that are not to be learnt from.
-    pub(super) costs: &'a [f64],
+    pub(super) costs: &'a Costs<'a>,
     pub(super) limits: Limits<'a>,
     /// Memory for kernel rows.
     pub(super) cache_bytes: usize,
 }
 
+/// A kernel on the items of given pairs, made when it is first asked for.
+pub(crate) struct WhenNeeded<'a> {
+    kernel: KernelFunction,
+    loss: Loss,
+    data: &'a Comparisons,
+    made: OnceLock<Exact<'a>>,
+}
+
+impl<'a> WhenNeeded<'a> {
+    pub(super) fn new(kernel: KernelFunction, loss: Loss, data: &'a Comparisons) -> Self {
+        WhenNeeded { kernel, loss, data, made: OnceLock::new() }
+    }
+
+    /// One that is there already.
+    pub(super) fn made(exact: Exact<'a>, data: &'a Comparisons) -> Self {
+        WhenNeeded { kernel: exact.kernel(), loss: Loss::SquaredHinge, data, made: OnceLock::from(exact) }
+    }
+
+    pub(super) fn kernel(&self) -> KernelFunction {
+        self.kernel
+    }
+
+    pub(super) fn get(&self) -> Result<&Exact<'a>> {
+        if let Some(exact) = self.made.get() {
+            return Ok(exact);
+        }
+        let exact = Exact::new(self.kernel, &[self.loss], self.data, self.data.n_pairs(), &ItemRows::none())?;
+        Ok(self.made.get_or_init(|| exact))
+    }
+}
+
 /// Margins of pairs by machines that have not seen them, in units of u.
+#[derive(Clone)]
 pub(super) struct CrossFitted {
     pub(super) margins: Vec<f64>,
+    /// Their tie offsets, where these depend on the pair.
+    pub(super) offsets: Option<Vec<f64>>,
     /// Which limit stopped one of the machines, if any did.
     pub(super) stop: Stop,
     /// Whether all are where nothing but the optimum leads.
@@ -44,7 +84,7 @@ pub(super) struct CrossFitted {
 }
 
 /// How a machine stopped, whether it is exact, and its margins of pairs it has not seen.
-type HeldMargins = (Stop, bool, Vec<(usize, f64)>);
+type HeldMargins = (Stop, bool, Vec<(usize, f64, f64)>);
 
 /// Solutions of other problems on the same pairs that may be near.
 #[derive(Clone, Copy, Default)]
@@ -59,13 +99,16 @@ pub(super) struct Start<'s> {
 
 /// Its solution.
 pub(super) struct Solution<'a> {
-    problem: PairProblem<'a>,
-    state: State,
+    pub(super) by: By<'a>,
     pub(super) objective: f64,
     pub(super) gap: f64,
     pub(super) stop: Stop,
     /// Margins right − left of the data's pairs, in units of u.
-    pub(super) margins: Vec<f64>,
+    pub(super) margins: Margins,
+    /// β + band of these pairs, where it depends on the pair.
+    pub(super) offsets: Option<Vec<f64>>,
+    /// The largest β + band of a tie that was learnt from.
+    pub(super) largest_tie_offset: f64,
     /// `None` for problems without β.
     pub(super) beta: Option<f64>,
     /// The constant answer is the optimum of the hinge.
@@ -76,19 +119,64 @@ pub(super) struct Solution<'a> {
     pub(super) is_exact: bool,
 }
 
+/// Margins of the data's pairs.
+pub(super) enum Margins {
+    /// One for each.
+    Each(Vec<f64>),
+    /// Differences of the items' scores: of many pairs there may be few.
+    OfScores(Vec<f64>),
+}
+
+impl Margins {
+    /// Of a pair of the data.
+    pub(super) fn of(&self, data: &Comparisons, pair: usize) -> f64 {
+        match self {
+            Margins::Each(margins) => margins[pair],
+            Margins::OfScores(scores) => {
+                let pair = data.set.pairs[pair];
+                scores[pair.right as usize] - scores[pair.left as usize]
+            }
+        }
+    }
+
+    pub(super) fn fill_zero(&mut self) {
+        let (Margins::Each(numbers) | Margins::OfScores(numbers)) = self;
+        numbers.fill(0.0);
+    }
+}
+
+/// How a solution is known.
+pub(super) enum By<'a> {
+    /// By dual variables of pairs.
+    Duals { problem: PairProblem<'a>, state: State },
+    /// By weights of features, then of the band.
+    Weights {
+        weights: Vec<f64>,
+        steps: u64,
+        /// Pairs with a nonzero slope.
+        n_support: usize,
+    },
+}
+
 impl Solution<'_> {
     pub(super) fn iterations(&self) -> u64 {
-        self.state.iterations
+        match &self.by {
+            By::Duals { state, .. } => state.iterations,
+            By::Weights { steps, .. } => *steps,
+        }
     }
 
     /// Distinct pairs with a nonzero coefficient.
     pub(super) fn n_support_pairs(&self) -> usize {
-        self.problem.n_support_pairs(&self.state.duals)
+        match &self.by {
+            By::Duals { problem, state } => problem.n_support_pairs(&state.duals),
+            By::Weights { n_support, .. } => *n_support,
+        }
     }
 
     /// Margins of the data's pairs, each as if it had not been there, where one factorisation tells.
     fn left_out_margins(&self) -> Option<Vec<f64>> {
-        let (problem, duals) = (&self.problem, &self.state.duals);
+        let By::Duals { problem, state: State { duals, .. } } = &self.by else { return None };
         (problem.has_matrix() && problem.loss() == Loss::SquaredHinge).then(|| {
             let margins = problem.margins(&problem.coefficients(duals));
             let without = pair_newton::leave_one_out(problem, &problem.at(&margins, 1.0), &margins);
@@ -98,57 +186,76 @@ impl Solution<'_> {
 
     /// r = u/unit as a function of items.
     pub(super) fn score_function(&self, instance: &Instance<'_, '_>, unit: f64) -> ScoreFunction {
+        let (problem, state) = match (&self.by, instance.space) {
+            (By::Duals { problem, state }, _) => (problem, state),
+            (By::Weights { weights, .. }, Some(space)) => return space.score_function(weights, unit),
+            // Weights come from a space; without one they are those of features.
+            (By::Weights { weights, .. }, None) => {
+                return ScoreFunction::Linear { weights: weights.iter().map(|w| w / unit).collect(), bias: 0.0 };
+            }
+        };
         if instance.exact.kernel() == KernelFunction::Linear {
-            let mut weights = self.problem.feature_weights(&self.state.duals);
+            let mut weights = problem.feature_weights(&state.duals);
             weights.iter_mut().for_each(|w| *w /= unit);
-            return ScoreFunction::Linear { weights };
+            return ScoreFunction::Linear { weights, bias: 0.0 };
         }
-        let terms = self.problem.item_coefficients(&self.state.duals);
+        let terms = problem.item_coefficients(&state.duals);
         let rows: Vec<usize> = terms.iter().map(|t| t.0 as usize).collect();
         let coefficients = terms.iter().map(|t| t.1 / unit).collect();
-        let support = instance.exact.items().select_rows(&rows);
+        let support = instance.data.set.items.features.select_rows(&rows);
         ScoreFunction::Kernel { kernel: instance.exact.kernel(), support, coefficients }
     }
 }
 
 impl<'e> Instance<'e, '_> {
-    fn is_learnt(&self, pair: usize) -> bool {
-        self.costs[pair] > 0.0
+    pub(super) fn is_learnt(&self, pair: usize) -> bool {
+        self.costs.of(pair, self.data.outcomes[pair]) > 0.0
     }
 
     /// How many of the pairs to learn from are ties.
     pub(super) fn n_ties(&self) -> usize {
-        (0..self.costs.len()).filter(|&k| self.is_learnt(k) && self.data.outcomes[k] == Outcome::Tie).count()
+        (0..self.data.n_pairs()).filter(|&k| self.is_learnt(k) && self.data.outcomes[k] == Outcome::Tie).count()
     }
 
     /// How many pairs there are to learn from.
     pub(super) fn n_pairs(&self) -> usize {
-        self.costs.iter().filter(|cost| **cost > 0.0).count()
+        (0..self.data.n_pairs()).filter(|&k| self.is_learnt(k)).count()
     }
 
     /// Solves the problem, perhaps from where others ended.
     pub(super) fn solve(&self, start: Start<'_>) -> Result<Solution<'e>> {
-        let Instance { task, exact, data, .. } = *self;
+        if self.n_ties() == self.n_pairs() {
+            return self.only_ties();
+        }
+        if let Some(space) = self.space {
+            let from = match start.last.map(|last| &last.by) {
+                Some(By::Weights { weights, .. }) => Some(weights.clone()),
+                _ => None,
+            };
+            if let Some(solution) = self.solve_in_weights(space, from)? {
+                return Ok(solution);
+            }
+        }
+        let Instance { task, data, .. } = *self;
+        let exact = self.exact.get()?;
         let kernel = exact.kernel();
-        let problem = PairProblem::new(task, self.loss, exact, data, |k| self.costs[k]);
-        let duals_of = |solution: &Solution<'_>| problem.duals_from(&solution.problem, &solution.state.duals);
-        let mut state = match start.last {
-            Some(last) => {
+        let problem = PairProblem::new(task, self.loss, exact, data, |k| self.costs.of(k, data.outcomes[k]));
+        let duals_of = |solution: &Solution<'_>| match &solution.by {
+            By::Duals { problem: other, state } => Some(problem.duals_from(other, &state.duals)),
+            By::Weights { .. } => None,
+        };
+        let mut state = match start.last.and_then(duals_of) {
+            Some(duals) => {
                 // Bounded variables tend to grow with their bounds, others with what is still missing.
                 let factor = if self.loss == Loss::Hinge { start.factor } else { 1.0 };
-                State::resume(&problem, duals_of(last), factor)
+                State::resume(&problem, duals, factor)
             }
             None => State::start(&problem),
         };
-        let ahead = start.before.filter(|_| start.ahead.is_finite()).map(|before| (duals_of(before), start.ahead));
-        if self.n_ties() == self.n_pairs() {
-            return Ok(only_ties(task, problem, state, data.n_pairs()));
-        }
+        let ahead =
+            start.before.filter(|_| start.ahead.is_finite()).and_then(duals_of).map(|duals| (duals, start.ahead));
         let mut is_exact = true;
-        let ending = match self
-            .solve_in_weights(&problem, &mut state)
-            .or_else(|| self.solve_in_pairs(&problem, &mut state, ahead))
-        {
+        let ending = match self.solve_in_pairs(&problem, &mut state, ahead) {
             Some(ending) => ending,
             None => {
                 let (ending, is_optimum) = self.solve_in_duals(&problem, &mut state)?;
@@ -176,20 +283,22 @@ impl<'e> Instance<'e, '_> {
             objective: certificate.primal,
             gap: certificate.gap(),
             stop: ending.stop,
-            margins: problem.data_margins(&certificate.margins, &state.duals),
+            margins: Margins::Each(problem.data_margins(&certificate.margins, &state.duals)),
+            offsets: None,
+            largest_tie_offset: certificate.beta,
             beta: matches!(task, Task::Compare { .. }).then_some(certificate.beta),
             collapsed: ending.collapsed,
             is_constant: false,
             is_exact: is_exact && ending.stop == Stop::Converged,
-            problem,
-            state,
+            by: By::Duals { problem, state },
         };
-        let constant = solution.problem.constant_answer();
+        let By::Duals { problem, state } = &mut solution.by else { return Ok(solution) };
+        let constant = problem.constant_answer();
         // A search that was stopped early may stand where the constant answer is better.
         if solution.collapsed || (solution.stop != Stop::Converged && constant.objective < solution.objective) {
             solution.is_constant = true;
-            solution.state.duals.fill([0.0; 2]);
-            solution.margins.fill(0.0);
+            state.duals.fill([0.0; 2]);
+            solution.margins.fill_zero();
             solution.objective = constant.objective;
             solution.beta = solution.beta.map(|_| constant.beta);
             solution.gap = (constant.objective - certificate.dual) / constant.objective.max(1e-12);
@@ -200,16 +309,8 @@ impl<'e> Instance<'e, '_> {
         Ok(solution)
     }
 
-    /// Newton's method on the weights, for linear machines with a smooth loss. `None` where it does not apply or its
-    /// certificate does not meet the tolerance: the dual search then goes on from its point.
-    fn solve_in_weights(&self, problem: &PairProblem<'_>, state: &mut State) -> Option<Ending> {
-        let primal = LinearPrimal::new(problem, self.exact.kernel(), self.loss, self.exact.items())?;
-        let (point, steps, limit) = newton::minimise(&primal, self.limits);
-        self.certified(problem, state, point.losses.duals, steps, limit)
-    }
-
-    /// Newton's method on the coefficients of pairs, where their matrix is at hand and the loss is smooth; otherwise as
-    /// above.
+    /// Newton's method on the coefficients of pairs, where their matrix is at hand and the loss is smooth. `None` where it does not
+    /// apply or its certificate does not meet the tolerance: the dual search then goes on from its point.
     fn solve_in_pairs(
         &self,
         problem: &PairProblem<'_>,
@@ -305,14 +406,14 @@ impl<'e> Instance<'e, '_> {
     /// Margins of every pair by machines that have not seen it: estimates of leaving one out where they are to be had, folds
     /// elsewhere. Training margins of a kernel machine are too good to choose a threshold by.
     pub(super) fn cross_fitted_margins(&self, solution: &Solution<'_>, seed: u64) -> Result<CrossFitted> {
-        let learnt: Vec<usize> = (0..self.costs.len()).filter(|&k| self.is_learnt(k)).collect();
+        let learnt: Vec<usize> = (0..self.data.n_pairs()).filter(|&k| self.is_learnt(k)).collect();
         let mut data = self.data.select(&learnt);
         // One group alone would leave nobody to learn from.
         data.groups = data.groups.filter(|groups| groups.iter().any(|group| *group != groups[0]));
         if data.groups.is_none()
             && let Some(margins) = solution.left_out_margins()
         {
-            return Ok(CrossFitted { margins, stop: Stop::Converged, is_exact: solution.is_exact });
+            return Ok(CrossFitted { margins, offsets: None, stop: Stop::Converged, is_exact: solution.is_exact });
         }
         let folds = cross_fit_folds(&data, FOLDS, seed);
         let parts: Result<Vec<_>> = (0..FOLDS)
@@ -323,28 +424,34 @@ impl<'e> Instance<'e, '_> {
             })
             .collect();
         let mut margins = vec![0.0; self.data.n_pairs()];
+        let mut offsets = solution.offsets.as_ref().map(|_| vec![0.0; self.data.n_pairs()]);
         let (mut limited, mut is_exact) = (Stop::Converged, true);
         for (stop, exactly, part) in parts? {
             if !matches!(stop, Stop::Converged | Stop::Stalled) {
                 limited = stop;
             }
             is_exact &= exactly;
-            part.into_iter().for_each(|(k, z)| margins[k] = z);
+            for (k, z, b) in part {
+                margins[k] = z;
+                offsets.iter_mut().for_each(|offsets| offsets[k] = b);
+            }
         }
-        Ok(CrossFitted { margins, stop: limited, is_exact })
+        Ok(CrossFitted { margins, offsets, stop: limited, is_exact })
     }
 
     /// Margins of pairs by a machine that has seen the others.
     fn margins_of(&self, held: Vec<usize>, solution: &Solution<'_>) -> Result<HeldMargins> {
-        let mut costs = self.costs.to_vec();
+        let mut costs: Vec<f64> = (0..self.data.n_pairs()).map(|k| self.costs.of(k, self.data.outcomes[k])).collect();
+        let all: f64 = costs.iter().sum();
         held.iter().for_each(|&k| costs[k] = 0.0);
-        let (all, part): (f64, f64) = (self.costs.iter().sum(), costs.iter().sum());
+        let part: f64 = costs.iter().sum();
         if held.is_empty() || part == 0.0 {
-            return Ok((Stop::Converged, true, held.into_iter().map(|k| (k, 0.0)).collect()));
+            return Ok((Stop::Converged, true, held.into_iter().map(|k| (k, 0.0, 0.0)).collect()));
         }
         // The same total weight, so that u has the same scale.
         let factor = all / part;
         costs.iter_mut().for_each(|cost| *cost *= factor);
+        let costs = Costs::Each(costs.into());
         let mut instance = Instance {
             costs: &costs,
             cache_bytes: self.cache_bytes / rayon::current_num_threads().min(FOLDS),
@@ -354,26 +461,40 @@ impl<'e> Instance<'e, '_> {
             instance.task = Task::Rank;
         }
         let solution = instance.solve(Start { last: Some(solution), factor, ..Start::default() })?;
-        let margins = held.into_iter().map(|k| (k, solution.margins[k])).collect();
+        let offset = |k: usize| solution.offsets.as_ref().map_or(0.0, |offsets| offsets[k]);
+        let margins = held.into_iter().map(|k| (k, solution.margins.of(self.data, k), offset(k))).collect();
         Ok((solution.stop, solution.is_exact, margins))
     }
-}
 
-/// Nothing but ties: u = 0 and any β ≤ −1 cost nothing (`rank2` still pays for what it cannot order).
-fn only_ties(task: Task, problem: PairProblem<'_>, mut state: State, n_pairs: usize) -> Solution<'_> {
-    let objective = if task == Task::Rank2 { problem.constant_answer().objective } else { 0.0 };
-    state.duals.fill([0.0; 2]);
-    Solution {
-        objective,
-        gap: 0.0,
-        stop: Stop::Converged,
-        margins: vec![0.0; n_pairs],
-        beta: matches!(task, Task::Compare { .. }).then_some(-1.0),
-        collapsed: false,
-        is_constant: true,
-        is_exact: true,
-        problem,
-        state,
+    /// Nothing but ties: u = 0 and any β ≤ −1 cost nothing (`rank2` still pays for what it cannot order; probabilities never
+    /// quite reach 1).
+    fn only_ties(&self) -> Result<Solution<'e>> {
+        let n_ties = self.n_ties() as f64;
+        // As likely as can be said after so many.
+        let (objective, beta) = match (self.task, self.loss) {
+            (Task::Rank2, _) => {
+                let twice = (0..self.data.n_pairs()).map(|k| 2.0 * self.costs.of(k, Outcome::Tie)).sum::<f64>();
+                (twice * self.loss.value(1.0), -1.0)
+            }
+            (Task::Davidson, _) => (0.0, (2.0 * (1.0 + n_ties)).ln()),
+            (_, Loss::Logistic) => (0.0, -(2.0 * (1.0 + n_ties)).ln()),
+            _ => (0.0, -1.0),
+        };
+        let dim = self.space.map_or(self.data.set.items.features.n_cols(), Space::dim);
+        let has_beta = matches!(self.task, Task::Compare { .. } | Task::Davidson);
+        Ok(Solution {
+            objective,
+            gap: 0.0,
+            stop: Stop::Converged,
+            margins: Margins::OfScores(vec![0.0; self.data.set.items.n_items()]),
+            offsets: self.space.filter(|space| space.has_band()).map(|_| vec![beta; self.data.n_pairs()]),
+            largest_tie_offset: beta,
+            beta: has_beta.then_some(beta),
+            collapsed: false,
+            is_constant: true,
+            is_exact: true,
+            by: By::Weights { weights: vec![0.0; dim], steps: 0, n_support: 0 },
+        })
     }
 }
 

@@ -1,22 +1,31 @@
 //! From judged pairs to a comparer: the line that the comparison machine and its baselines share.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::time::Instant;
 
+use rayon::prelude::*;
+
+use super::calibration::{Seen, calibrate};
 use super::common::{Effort, Fit};
-use super::pair_solution::{Instance, Solution, Start};
+use super::pair_solution::{By, CrossFitted, Instance, Solution, Start, WhenNeeded};
+use super::pair_weights::{FEW_ITEMS, Space};
 use crate::data::{Comparisons, Outcome, Scale, Scaler, largest_scale_ratio};
 use crate::error::{Error, Place, Result};
-use crate::kernel::{ItemRows, Kernel, KernelFunction};
+use crate::kernel::{Kernel, KernelFunction};
 use crate::loss::Loss;
 use crate::model::{
-    Balance, LearntFrom, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieRegion, TieShare, Training,
+    Balance, Chances, LearntFrom, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieBand, TieBandKind, TieRegion,
+    TieShare, Training,
 };
-use crate::problem::threshold::best_threshold;
-use crate::problem::{Exact, Task};
+use crate::problem::threshold::{Cuts, best_threshold, best_widening};
+use crate::problem::{Band, Costs, MATRIX_PAIRS, Task};
 use crate::progress::{Stop, Watch};
 
-/// Everything the three methods can be asked for.
+/// Items at least so many times rarer than pairs repeat.
+const REPEAT: usize = 4;
+
+/// Everything the methods can be asked for.
 #[derive(Debug, Clone)]
 pub(super) struct PairMachine {
     pub(super) method: Method,
@@ -27,6 +36,9 @@ pub(super) struct PairMachine {
     pub(super) tie_region: TieRegion,
     pub(super) tie_weight: f64,
     pub(super) balance: Balance,
+    pub(super) tie_band: TieBandKind,
+    /// Whether margins get probabilities.
+    pub(super) calibrate: bool,
     pub(super) scale: Scale,
     pub(super) effort: Effort,
 }
@@ -47,10 +59,25 @@ impl PairMachine {
                 Err(Error::parameter(name, value, "a finite number above 0"))
             }
         };
-        if !Loss::OF_PAIRS.contains(&self.loss) {
+        let has_likelihood = self.has_likelihood();
+        if self.tie_band == TieBandKind::Pair && self.loss == Loss::Hinge {
             return Err(Error::Unsupported {
-                problem: format!("loss {} is not for judged pairs in this version", self.loss.name()),
-                remedy: format!("choose {}", Loss::OF_PAIRS.map(Loss::name).join(" or ")),
+                problem: "a tie band that depends on the pair is unsafe with the hinge, which starts to ignore margins"
+                    .into(),
+                remedy: "choose the loss squared-hinge or logistic".into(),
+            });
+        }
+        if has_likelihood && self.calibrate {
+            return Err(Error::Unsupported {
+                problem: "a model of probabilities needs no calibration".into(),
+                remedy: "leave it out, or choose the loss squared-hinge or hinge".into(),
+            });
+        }
+        if has_likelihood && (self.tie_region == TieRegion::Always || self.balance == Balance::Outcomes) {
+            return Err(Error::Unsupported {
+                problem: "a model of probabilities always has a region of ties, and balanced outcomes would bend it"
+                    .into(),
+                remedy: "leave tie region and balance as they are, or choose the loss squared-hinge or hinge".into(),
             });
         }
         positive("C", self.c)?;
@@ -75,45 +102,208 @@ impl PairMachine {
     }
 
     fn fit_here(&self, data: &Comparisons, watch: &dyn Watch, started: Instant) -> Result<Model> {
-        let present: Vec<usize> = (0..data.n_pairs()).filter(|&k| data.weight(k) > 0.0).collect();
-        if present.is_empty() {
+        let n_present = (0..data.n_pairs()).filter(|&k| data.weight(k) > 0.0).count();
+        if n_present == 0 {
             let problem = if data.n_pairs() == 0 { "there is no pair" } else { "every weight is 0" };
             return Err(Error::data(Place::file("pairs"), problem, "give at least one pair with a weight above 0"));
         }
-        let mut data = data.select(&present);
         let mut warnings = Vec::new();
         let features = &data.set.items.features;
         if self.scale == Scale::None && !data.set.items.are_indicators && largest_scale_ratio(features) > 100.0 {
             warnings.push("features differ in scale by more than 100×: consider --scale standard".into());
         }
-        let scaler = Scaler::learn(self.scale, features);
+        // Many pairs of few items are not copied: what is sorted here is the order in which items are summed over.
+        let is_lean = self.kernel == Kernel::Linear
+            && self.is_solved_in_weights(KernelFunction::Linear, data.set.items.n_items(), data.n_pairs())
+            && (self.scale == Scale::None || self.loss != Loss::Hinge)
+            && n_present == data.n_pairs()
+            && REPEAT * data.set.items.n_items() <= data.n_pairs();
+        let mut data = if is_lean {
+            Cow::Borrowed(data)
+        } else {
+            let present: Vec<usize> = (0..data.n_pairs()).filter(|&k| data.weight(k) > 0.0).collect();
+            Cow::Owned(data.select(&present))
+        };
+        let rows: Vec<u32> =
+            if is_lean { data.set.item_order() } else { (0..data.set.items.n_items() as u32).collect() };
+        let order = || rows.iter().map(|&row| row as usize);
+        let scaler = Scaler::learn_from_rows(self.scale, &data.set.items.features, order());
+        let mut scaled = None;
         if let Some(scaler) = &scaler {
-            data.set.items.features = scaler.apply(features)?;
+            let features = scaler.apply(&data.set.items.features)?;
+            match &mut data {
+                Cow::Owned(data) => data.set.items.features = features,
+                Cow::Borrowed(_) => scaled = Some(features),
+            }
         }
-        let kernel = self.kernel.resolve(&data.set.items.features)?;
-        let exact = Exact::new(kernel, &[self.loss], &data, data.n_pairs(), &ItemRows::none())?;
+        let data: &Comparisons = &data;
+        let features = scaled.as_ref().unwrap_or(&data.set.items.features);
+        let kernel = self.kernel.resolve(features)?;
+        let (band, context_scaler) = self.band(data)?;
+        let in_weights = self.is_solved_in_weights(kernel, data.set.items.n_items(), data.n_pairs());
+        let space = match kernel {
+            _ if !in_weights => None,
+            KernelFunction::Linear => Some(Space::linear(features, Cow::Borrowed(&rows), band)),
+            _ => Some(Space::of_kernel(kernel, features, Cow::Borrowed(&rows), band)?),
+        };
+        if let Some(n) = space.as_ref().and_then(Space::n_landmarks) {
+            warnings.push(format!(
+                "{} items are too many to factor their kernel matrix: {n} landmarks stand for them",
+                data.set.items.n_items()
+            ));
+        }
+        let exact = WhenNeeded::new(kernel, self.loss, data);
+        let costs = self.costs(data);
         let instance = Instance {
             task: self.task(data.n_ties()),
             loss: self.loss,
             exact: &exact,
-            data: &data,
-            costs: &self.costs(&data, |_| true),
+            space: space.as_ref(),
+            data,
+            costs: &costs,
             limits: self.effort.limits(started, watch),
             cache_bytes: self.effort.cache_mb << 20,
         };
         let answer = self.answer(&instance, Start::default(), true)?;
         self.warn(&instance, &answer, &mut warnings);
-        let Answer { solution, beta, unit, no_tie_region, threshold, stop, .. } = answer;
+        let function = answer.solution.score_function(&instance, answer.unit);
         let scorer = Scorer {
             n_features: data.set.items.features.n_cols(),
             feature_names: data.set.items.feature_names.clone(),
             are_indicators: data.set.items.are_indicators,
             scaler,
-            function: solution.score_function(&instance, unit),
+            function,
         };
-        let mut training = self.record(&instance, &solution, &scorer, threshold, warnings);
-        training.stop = stop;
-        Ok(Model { scorer, threshold: threshold / unit, beta, no_tie_region, training })
+        let names = data.set.context.as_ref().map(|context| context.names.clone()).unwrap_or_default();
+        let band = self.tie_band_of(&answer, &instance, names, context_scaler);
+        let chances = self.chances(&answer, &instance)?;
+        let thresholds = self.thresholds(&answer, chances);
+        let threshold = match &thresholds {
+            Thresholds::Same(threshold) => *threshold,
+            Thresholds::Each(all) => {
+                let weight: f64 = (0..all.len()).map(|k| data.weight(k)).sum();
+                all.iter().enumerate().map(|(k, threshold)| data.weight(k) * threshold).sum::<f64>() / weight
+            }
+        };
+        let mut training = self.record(&instance, &answer, &scorer, &thresholds, warnings);
+        training.tie_parameter = match chances {
+            Some(Chances::RaoKupper { tau }) if band.is_none() && answer.beta.is_some() => Some(tau),
+            Some(Chances::Davidson { log_nu }) if band.is_none() => Some(log_nu.exp()),
+            _ => None,
+        };
+        let Answer { beta, no_tie_region, .. } = answer;
+        Ok(Model { scorer, threshold, beta, no_tie_region, band, chances, classes: None, state: None, training })
+    }
+
+    /// The part of the tie offset that depends on the pair, with the scaling of the comparison's own columns.
+    fn band<'d>(&self, data: &'d Comparisons) -> Result<(Option<Band<'d>>, Option<Scaler>)> {
+        if self.tie_band == TieBandKind::Constant || data.n_ties() == 0 {
+            return Ok((None, None));
+        }
+        let Some(context) = &data.set.context else { return Ok((Some(Band { context: None }), None)) };
+        let scaler = Scaler::learn(self.scale, &context.features);
+        let features = match &scaler {
+            Some(scaler) => Cow::Owned(scaler.apply(&context.features)?),
+            None => Cow::Borrowed(&context.features),
+        };
+        Ok((Some(Band { context: Some(features) }), scaler))
+    }
+
+    /// Whether the answer is a likelihood's, with probabilities of its own.
+    fn has_likelihood(&self) -> bool {
+        self.method == Method::Davidson || (self.method == Method::Compare && self.loss == Loss::Logistic)
+    }
+
+    /// Whether margins become probabilities.
+    pub(super) fn has_chances(&self) -> bool {
+        self.calibrate || self.has_likelihood()
+    }
+
+    /// Whether weights of features are what to solve for. Of the hinge, few pairs have an exact answer in dual variables.
+    fn is_solved_in_weights(&self, kernel: KernelFunction, n_items: usize, n_pairs: usize) -> bool {
+        let has_duals = self.loss != Loss::Logistic && self.method != Method::Davidson;
+        if !has_duals || self.tie_band == TieBandKind::Pair {
+            return true;
+        }
+        match kernel {
+            KernelFunction::Linear => self.loss == Loss::SquaredHinge || n_pairs > MATRIX_PAIRS,
+            _ => n_items <= FEW_ITEMS && n_pairs > MATRIX_PAIRS && kernel.is_positive_definite(),
+        }
+    }
+
+    /// The tie band of the model, in units of scores.
+    fn tie_band_of(
+        &self,
+        answer: &Answer<'_>,
+        instance: &Instance<'_, '_>,
+        context_names: Vec<String>,
+        context_scaler: Option<Scaler>,
+    ) -> Option<TieBand> {
+        let (Some(space), By::Weights { weights, .. }) = (instance.space, &answer.solution.by) else { return None };
+        let beta = answer.beta.filter(|_| space.has_band())?;
+        let d = space.n_columns();
+        // Davidson's b grows with ties, the others' falls.
+        let sign = if self.method == Method::Davidson { 1.0 } else { -1.0 };
+        let part = |range: std::ops::Range<usize>| weights[range].iter().map(|v| sign * v / answer.unit).collect();
+        Some(TieBand {
+            base: (sign * beta + answer.threshold) / answer.unit,
+            mean: part(d..2 * d),
+            difference: part(2 * d..3 * d),
+            context: part(3 * d..weights.len()),
+            context_names,
+            context_scaler,
+        })
+    }
+
+    /// How margins become probabilities.
+    fn chances(&self, answer: &Answer<'_>, instance: &Instance<'_, '_>) -> Result<Option<Chances>> {
+        let solution = &answer.solution;
+        if self.has_likelihood() {
+            return Ok(Some(match answer.beta {
+                // Nothing was a tie: as rare as can be said after so many pairs.
+                None => Chances::RaoKupper { tau: 2.0 / (2.0 + instance.n_pairs() as f64) },
+                Some(beta) if self.method == Method::Davidson => Chances::Davidson { log_nu: beta },
+                // With a band: no pair is further from a tie than any that was one.
+                Some(_) => Chances::RaoKupper { tau: (-solution.largest_tie_offset).max(f64::MIN_POSITIVE) },
+            }));
+        }
+        if !self.calibrate {
+            return Ok(None);
+        }
+        let held_out = match &answer.held_out {
+            _ if solution.is_constant => None,
+            Some(held_out) => Some(Cow::Borrowed(held_out)),
+            None => Some(Cow::Owned(instance.cross_fitted_margins(solution, self.effort.seed)?)),
+        };
+        let data = instance.data;
+        let offsets = held_out.as_ref().map_or(&solution.offsets, |held_out| &held_out.offsets);
+        let margin = |k: usize| match &held_out {
+            Some(held_out) => held_out.margins[k],
+            None => solution.margins.of(data, k),
+        };
+        let seen: Vec<Seen> = (0..data.n_pairs())
+            .map(|k| Seen {
+                margin: margin(k) / answer.unit,
+                width: offsets.as_ref().map_or(0.0, |offsets| (answer.threshold - offsets[k]) / answer.unit),
+                outcome: data.outcomes[k],
+                weight: data.weight(k),
+            })
+            .collect();
+        Ok(Some(calibrate(&seen, offsets.is_some())))
+    }
+
+    /// The differences that do not matter, in units of scores.
+    fn thresholds(&self, answer: &Answer<'_>, chances: Option<Chances>) -> Thresholds {
+        let of_chances = |width: Option<f64>| chances.and_then(|rule| rule.threshold(width));
+        match &answer.solution.offsets {
+            None => Thresholds::Same(of_chances(None).unwrap_or(answer.threshold / answer.unit)),
+            Some(offsets) => {
+                let sign = if self.method == Method::Davidson { 1.0 } else { -1.0 };
+                let width = |b: &f64| (sign * b + answer.threshold) / answer.unit;
+                let one = |b: &f64| of_chances(Some(width(b))).unwrap_or_else(|| width(b).max(0.0));
+                Thresholds::Each(offsets.iter().map(one).collect())
+            }
+        }
     }
 
     /// Solves, perhaps from where others ended, and finds the threshold if it is wanted.
@@ -124,64 +314,71 @@ impl PairMachine {
         with_threshold: bool,
     ) -> Result<Answer<'a>> {
         let solution = instance.solve(start)?;
-        // β < 0: scores are −u/β, so that the machine's own threshold is 1.
-        let largest = solution.margins.iter().fold(0.0, |m: f64, z| m.max(z.abs()));
+        // β < 0: scores are −u/β, so that the machine's own threshold is 1. A likelihood has a scale of its own.
+        let data = instance.data;
+        let size = |k: usize| solution.margins.of(data, k).abs();
+        let largest = (0..data.n_pairs()).into_par_iter().map(size).reduce(|| 0.0, f64::max);
         let beta = solution.beta.map(|b| if b.abs() < 1e-8 * largest { 0.0 } else { b });
-        let unit = beta.filter(|&b| b < 0.0).map_or(1.0, |b| -b);
-        let no_tie_region = self.method == Method::Compare && beta.is_none_or(|b| b >= 0.0);
-        let (mut stop, mut is_exact) = (solution.stop, solution.is_exact);
+        let has_likelihood = self.has_likelihood();
+        let unit = beta.filter(|&b| b < 0.0 && !has_likelihood).map_or(1.0, |b| -b);
+        let no_tie_region = match self.method {
+            Method::Compare if has_likelihood => beta.is_none(),
+            Method::Compare => beta.is_none_or(|b| b >= 0.0),
+            Method::Davidson => beta.is_none(),
+            _ => false,
+        };
+        let (mut stop, mut is_exact, mut held_out) = (solution.stop, solution.is_exact, None);
+        let is_banded = solution.offsets.is_some();
         let threshold = match self.threshold {
-            _ if !with_threshold => 0.0,
+            _ if !with_threshold || has_likelihood => 0.0,
             ThresholdRule::Refit => {
-                let (threshold, limit, exactly) = self.refitted_threshold(instance, &solution)?;
-                stop = limit.unwrap_or(stop);
-                is_exact &= exactly;
-                threshold
+                held_out = self.held_out(instance, &solution)?;
+                if let Some(held_out) = &held_out {
+                    stop = Some(held_out.stop).filter(|&stop| stop != Stop::Converged).unwrap_or(stop);
+                    is_exact &= held_out.is_exact;
+                }
+                refitted_threshold(instance, &solution, held_out.as_ref())
             }
-            ThresholdRule::Model if no_tie_region => 0.0,
+            ThresholdRule::Model if is_banded || no_tie_region => 0.0,
             ThresholdRule::Model => unit,
         };
-        Ok(Answer { solution, beta, unit, no_tie_region, threshold, stop, is_exact })
+        Ok(Answer { solution, beta, unit, no_tie_region, threshold, held_out, stop, is_exact })
     }
 
-    /// The threshold with the least error, in units of u: on margins of machines that have not seen the pair where
-    /// training margins would flatter; the limit that stopped such a machine, if one did; and whether all are exact.
-    fn refitted_threshold(
-        &self,
-        instance: &Instance<'_, '_>,
-        solution: &Solution<'_>,
-    ) -> Result<(f64, Option<Stop>, bool)> {
-        let data = instance.data;
+    /// Margins of machines that have not seen the pair, where training margins would flatter.
+    fn held_out(&self, instance: &Instance<'_, '_>, solution: &Solution<'_>) -> Result<Option<CrossFitted>> {
         let flatters = self.method == Method::Compare && instance.exact.kernel() != KernelFunction::Linear;
         let is_sound = solution.stop == Stop::Converged && !solution.is_constant && instance.n_ties() > 0;
-        let held_out =
-            if flatters && is_sound { Some(instance.cross_fitted_margins(solution, self.effort.seed)?) } else { None };
-        let limit = held_out.as_ref().map(|held_out| held_out.stop).filter(|&stop| stop != Stop::Converged);
-        let is_exact = held_out.as_ref().is_none_or(|held_out| held_out.is_exact);
-        let margins = held_out.as_ref().map_or(&solution.margins, |held_out| &held_out.margins);
-        let learnt: Vec<usize> = (0..data.n_pairs()).filter(|&k| instance.costs[k] > 0.0).collect();
-        let outcomes: Vec<Outcome> = learnt.iter().map(|&k| data.outcomes[k]).collect();
-        let margins: Vec<f64> = learnt.iter().map(|&k| margins[k]).collect();
-        Ok((best_threshold(&outcomes, &margins, |at| data.weight(learnt[at])), limit, is_exact))
+        if flatters && is_sound {
+            return instance.cross_fitted_margins(solution, self.effort.seed).map(Some);
+        }
+        Ok(None)
     }
 
-    /// What is to be known of the run; `threshold` in units of u.
+    /// What is to be known of the run.
     fn record(
         &self,
         instance: &Instance<'_, '_>,
-        solution: &Solution<'_>,
+        answer: &Answer<'_>,
         scorer: &Scorer,
-        threshold: f64,
+        thresholds: &Thresholds,
         warnings: Vec<String>,
     ) -> Training {
+        let Answer { solution, unit, .. } = answer;
         let data = instance.data;
+        let is_tie = |k: usize| match thresholds {
+            Thresholds::Same(threshold) => solution.margins.of(data, k).abs() <= threshold * unit,
+            Thresholds::Each(all) => solution.margins.of(data, k).abs() <= all[k] * unit,
+        };
         let share = |is_tie: &dyn Fn(usize) -> bool| {
             let weight = |k: usize| data.weight(k);
             let all: f64 = (0..data.n_pairs()).map(weight).sum();
             // + 0: an empty sum is −0
             (0..data.n_pairs()).filter(|&k| is_tie(k)).map(weight).sum::<f64>() / all + 0.0
         };
-        let certificate = if instance.exact.kernel().is_positive_definite() {
+        let certificate = if matches!(solution.by, By::Weights { .. }) {
+            "relative duality gap, in f64 from the slopes of the losses, β at its best"
+        } else if instance.exact.kernel().is_positive_definite() {
             "relative duality gap, in f64 from the dual variables"
         } else {
             "relative duality gap, in f64 from the dual variables; no bound, since the kernel is not positive definite"
@@ -189,13 +386,15 @@ impl PairMachine {
         Training {
             method: self.method,
             learnt_from: LearntFrom::Pairs,
-            loss: self.loss,
+            loss: if self.method == Method::Davidson { Loss::Logistic } else { self.loss },
             kernel: instance.exact.kernel(),
             c: self.c,
             tol: self.effort.tol,
             seed: self.effort.seed,
-            threshold_rule: self.threshold,
+            threshold_rule: if self.has_likelihood() { ThresholdRule::Model } else { self.threshold },
             tie_region: self.tie_region,
+            tie_band: self.tie_band,
+            tie_parameter: None,
             tie_weight: self.tie_weight,
             balance: self.balance,
             scale: self.scale,
@@ -209,18 +408,19 @@ impl PairMachine {
             gap: solution.gap,
             certificate: certificate.into(),
             iterations: solution.iterations(),
-            stop: solution.stop,
+            stop: answer.stop,
             support: match &scorer.function {
                 ScoreFunction::Linear { .. } => None,
                 ScoreFunction::Kernel { coefficients, .. } => Some(coefficients.len()),
+                ScoreFunction::Landmarks { map, .. } => Some(map.len()),
             },
             support_pairs: solution.n_support_pairs(),
             collapsed: solution.collapsed,
-            tie_share: TieShare {
-                observed: share(&|k| data.outcomes[k] == Outcome::Tie),
-                predicted: share(&|k| solution.margins[k].abs() <= threshold),
-            },
+            tie_share: TieShare { observed: share(&|k| data.outcomes[k] == Outcome::Tie), predicted: share(&is_tie) },
             margin: None,
+            normalise: false,
+            pairs_per_item: None,
+            online: None,
             warnings,
             tuning: None,
         }
@@ -233,10 +433,20 @@ impl PairMachine {
         if n_ties == instance.n_pairs() {
             warnings.push("all pairs are ties: every score is 0 and every pair a tie".into());
         }
-        if self.method == Method::Compare && n_ties == 0 {
+        if matches!(self.method, Method::Compare | Method::Davidson) && n_ties == 0 {
             warnings.push(
                 "no pair is a tie: trained as `rank` with the same loss; nothing but equal scores will be a tie".into(),
             );
+        }
+        if self.tie_band == TieBandKind::Constant
+            && self.method != Method::Rank
+            && self.method != Method::Rank2
+            && let Some(context) = &instance.data.set.context
+        {
+            warnings.push(format!(
+                "the {} columns pair.NAME take no part: --tie-band pair lets the tie region depend on them",
+                context.names.len()
+            ));
         }
         if solution.collapsed {
             warnings.push(
@@ -270,15 +480,30 @@ impl PairMachine {
     /// Which problem to solve; data without ties have an answer of their own.
     pub(super) fn task(&self, n_ties: usize) -> Task {
         match self.method {
-            Method::Compare if n_ties == 0 => Task::Rank,
+            Method::Compare | Method::Davidson if n_ties == 0 => Task::Rank,
             Method::Compare => Task::Compare { capped: self.tie_region == TieRegion::Always },
-            Method::Rank => Task::Rank,
+            Method::Davidson => Task::Davidson,
             Method::Rank2 => Task::Rank2,
+            _ => Task::Rank,
         }
     }
 
+    /// C·c of every pair.
+    fn costs<'d>(&self, data: &'d Comparisons) -> Costs<'d> {
+        let [tie, other] = self.factors(data, |_| true);
+        Costs::Factors { weights: data.weights.as_deref(), tie, other }
+    }
+
     /// C·c of every pair; 0 for those that are not to be learnt from.
-    pub(super) fn costs(&self, data: &Comparisons, is_learnt: impl Fn(usize) -> bool) -> Vec<f64> {
+    pub(super) fn costs_of(&self, data: &Comparisons, is_learnt: impl Fn(usize) -> bool) -> Costs<'static> {
+        let [tie, other] = self.factors(data, &is_learnt);
+        let factor = |k: usize| if data.outcomes[k] == Outcome::Tie { tie } else { other };
+        let cost = |k: usize| if is_learnt(k) { factor(k) * data.weight(k) } else { 0.0 };
+        Costs::Each((0..data.n_pairs()).map(cost).collect())
+    }
+
+    /// What weights are multiplied with: those of ties, those of others.
+    fn factors(&self, data: &Comparisons, is_learnt: impl Fn(usize) -> bool) -> [f64; 2] {
         let is_tie = |k: usize| data.outcomes[k] == Outcome::Tie;
         let weight = |k: usize| if is_learnt(k) { data.weight(k) } else { 0.0 };
         let sum = |ties: bool| (0..data.n_pairs()).filter(|&k| is_tie(k) == ties).map(weight).sum::<f64>();
@@ -286,9 +511,35 @@ impl PairMachine {
             Balance::Outcomes if sum(true) > 0.0 && sum(false) > 0.0 => sum(false) / (2.0 * sum(true)),
             _ => 1.0,
         };
-        let factor = |k: usize| if is_tie(k) { self.tie_weight * balance } else { 1.0 };
-        (0..data.n_pairs()).map(|k| self.c * factor(k) * weight(k)).collect()
+        [self.c * self.tie_weight * balance, self.c]
     }
+}
+
+/// The threshold with the least error, or what a band is to be widened by for it, in units of u.
+fn refitted_threshold(instance: &Instance<'_, '_>, solution: &Solution<'_>, held_out: Option<&CrossFitted>) -> f64 {
+    let data = instance.data;
+    let offsets = held_out.map_or(&solution.offsets, |held_out| &held_out.offsets);
+    // All of them, without a list, where all are learnt from.
+    let n_learnt = instance.n_pairs();
+    let learnt: Option<Vec<u32>> = (n_learnt < data.n_pairs())
+        .then(|| (0..data.n_pairs()).filter(|&k| instance.is_learnt(k)).map(|k| k as u32).collect());
+    let at = |k: usize| learnt.as_ref().map_or(k, |learnt| learnt[k] as usize);
+    let margin = |k: usize| match held_out {
+        Some(held_out) => held_out.margins[at(k)],
+        None => solution.margins.of(data, at(k)),
+    };
+    let cuts =
+        Cuts { n: n_learnt, outcome: &|k| data.outcomes[at(k)], margin: &margin, weight: &|k| data.weight(at(k)) };
+    match offsets {
+        None => best_threshold(&cuts),
+        Some(offsets) => best_widening(&cuts, &|k| -offsets[at(k)]),
+    }
+}
+
+/// The differences that do not matter, in units of scores.
+enum Thresholds {
+    Same(f64),
+    Each(Vec<f64>),
 }
 
 /// A solution with what follows from it.
@@ -298,8 +549,10 @@ pub(super) struct Answer<'a> {
     /// What margins are divided by.
     pub(super) unit: f64,
     pub(super) no_tie_region: bool,
-    /// In units of u.
+    /// In units of u; with a band, what it is widened by.
     pub(super) threshold: f64,
+    /// Margins of machines that had not seen the pair, if they were asked for.
+    held_out: Option<CrossFitted>,
     pub(super) stop: Stop,
     /// Whatever the search started from, this is where it ends.
     pub(super) is_exact: bool,

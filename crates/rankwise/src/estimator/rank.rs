@@ -6,7 +6,7 @@ use crate::data::{Comparisons, Scale};
 use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::loss::Loss;
-use crate::model::{Balance, Method, ThresholdRule, TieRegion};
+use crate::model::{Balance, Method, ThresholdRule, TieBandKind, TieRegion};
 use crate::progress::{Unwatched, Watch};
 
 /// Which pairs the ranking SVM sees.
@@ -35,6 +35,8 @@ pub struct CompareRank {
     pub loss: Loss,
     /// Multiplies the weights of ties.
     pub tie_weight: f64,
+    /// Whether margins get probabilities, fitted to pairs that were held out.
+    pub calibrate: bool,
     /// The scaling of features.
     pub scale: Scale,
     /// How much work a fit may do.
@@ -50,6 +52,7 @@ impl CompareRank {
             kernel: Kernel::Linear,
             loss: Loss::SquaredHinge,
             tie_weight: 1.0,
+            calibrate: false,
             scale: Scale::None,
             effort: Effort::default(),
         }
@@ -64,6 +67,8 @@ impl CompareRank {
         loss: Loss,
         /// Sets what multiplies the weights of ties.
         tie_weight: f64,
+        /// Sets whether margins get probabilities.
+        calibrate: bool,
         /// Sets the scaling of features.
         scale: Scale,
         /// Sets how much work a fit may do.
@@ -98,6 +103,8 @@ impl CompareRank {
             tie_region: TieRegion::Free,
             tie_weight: self.tie_weight,
             balance: Balance::None,
+            tie_band: TieBandKind::Constant,
+            calibrate: self.calibrate,
             scale: self.scale,
             effort: self.effort,
         }

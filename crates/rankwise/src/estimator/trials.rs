@@ -2,16 +2,18 @@
 //! computed once. Products of items serve all kernels, the matrix over pairs serves all C, losses and folds of a kernel, and
 //! each C starts from the solution of the one before.
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 use super::pair_estimator::PairEstimator;
-use super::pair_solution::{Instance, Start};
+use super::pair_solution::{Instance, Start, WhenNeeded};
+use super::pair_weights::Space;
 use super::pairs::{Answer, PairMachine};
 use crate::data::{Comparisons, Pair, PairSet, Scale, Scaler};
 use crate::error::{Error, Result};
 use crate::kernel::{ItemRows, Kernel, KernelFunction};
 use crate::loss::Loss;
-use crate::model::{ScoreFunction, Scorer};
+use crate::model::{ScoreFunction, Scorer, TieBandKind};
 use crate::problem::Exact;
 use crate::progress::{Stop, Watch};
 
@@ -53,7 +55,7 @@ impl Trials {
             feature_names: items.feature_names.clone(),
             are_indicators: items.are_indicators,
             scaler: Scaler::learn(scale, &items.features),
-            function: ScoreFunction::Linear { weights: Vec::new() },
+            function: ScoreFunction::Linear { weights: Vec::new(), bias: 0.0 },
         };
         let data = joined(train, held, &scorer)?;
         let n_learnt = train.n_pairs();
@@ -97,29 +99,51 @@ impl Trials {
         kernel.resolve(&self.data.set.select(&learnt).items.features)
     }
 
+    /// Whether fits of a method can share anything.
+    pub(crate) fn shares(estimator: &PairEstimator) -> bool {
+        let machine = estimator.machine();
+        !machine.has_chances() && machine.tie_band == TieBandKind::Constant && machine.loss != Loss::Logistic
+    }
+
     /// What all fits with a kernel share.
-    pub(crate) fn with_kernel(&self, kernel: KernelFunction, losses: &[Loss]) -> Result<Exact<'_>> {
-        Exact::new(kernel, losses, &self.data, self.n_learnt, &self.shared)
+    pub(crate) fn with_kernel(&self, kernel: KernelFunction, losses: &[Loss]) -> Result<WhenNeeded<'_>> {
+        let exact = Exact::new(kernel, losses, &self.data, self.n_learnt, &self.shared)?;
+        Ok(WhenNeeded::made(exact, &self.data))
     }
 
     /// Fits on a part with growing C; `None` where they would end anywhere within the tolerance, depending on their start:
     /// such fits are better made one by one.
-    pub(crate) fn path<'a>(&'a self, exact: &'a Exact<'a>, estimator: &PairEstimator, part: usize) -> Option<Path<'a>> {
+    pub(crate) fn path<'a>(
+        &'a self,
+        exact: &'a WhenNeeded<'a>,
+        estimator: &PairEstimator,
+        part: usize,
+    ) -> Option<Path<'a>> {
+        if !Self::shares(estimator) {
+            return None;
+        }
         let machine = estimator.machine();
+        let has_matrix = exact.get().is_ok_and(|exact| exact.has_matrix());
         // Corners of few items' pairs coincide, and no equations tell them apart.
-        let repeat = self.data.set.items.n_items() < self.data.n_pairs();
+        let items = &self.data.set.items;
+        let repeat = items.n_items() < self.data.n_pairs();
+        let is_linear = exact.kernel() == KernelFunction::Linear;
         let is_exact = match machine.loss {
-            Loss::SquaredHinge => exact.kernel() == KernelFunction::Linear || exact.has_matrix(),
-            _ => exact.has_matrix() && !repeat,
+            Loss::SquaredHinge => is_linear || has_matrix,
+            _ => has_matrix && !repeat,
         };
-        is_exact.then_some(Path { trials: self, exact, machine, part, last: None, before: None })
+        let rows = (0..items.n_items() as u32).collect();
+        let space = (is_linear && machine.loss == Loss::SquaredHinge)
+            .then(|| Space::linear(&items.features, Cow::Owned(rows), None));
+        is_exact.then_some(Path { trials: self, exact, space, machine, part, last: None, before: None })
     }
 }
 
 /// Fits with growing C.
 pub(crate) struct Path<'a> {
     trials: &'a Trials,
-    exact: &'a Exact<'a>,
+    exact: &'a WhenNeeded<'a>,
+    space: Option<Space<'a>>,
     machine: PairMachine,
     part: usize,
     /// The fits with the last C and the one before it.
@@ -133,11 +157,12 @@ impl Path<'_> {
         let Trials { data, parts, .. } = self.trials;
         let Part { is_learnt, held } = &parts[self.part];
         self.machine.c = c;
-        let costs = self.machine.costs(data, |k| is_learnt[k]);
+        let costs = self.machine.costs_of(data, |k| is_learnt[k]);
         let mut instance = Instance {
             task: self.machine.task(1),
             loss: self.machine.loss,
             exact: self.exact,
+            space: self.space.as_ref(),
             data,
             costs: &costs,
             limits: self.machine.effort.limits(Instant::now(), watch),
@@ -153,7 +178,7 @@ impl Path<'_> {
             ahead: last.zip(before).map_or(0.0, |(last, before)| step(last.1, c) / step(before.1, last.1)),
         };
         let answer = self.machine.answer(&instance, start, with_threshold)?;
-        let margins: Vec<f64> = held.iter().map(|&k| answer.solution.margins[k] / answer.unit).collect();
+        let margins: Vec<f64> = held.iter().map(|&k| answer.solution.margins.of(data, k) / answer.unit).collect();
         if margins.iter().any(|z| !z.is_finite()) {
             return Err(Error::Numeric {
                 problem: "a margin leaves the range of numbers".into(),

@@ -10,6 +10,7 @@ mod reader;
 mod rows;
 mod writer;
 
+pub(super) use items::BlockStream;
 pub use reader::BlockFile;
 pub(super) use reader::RowPart;
 pub(super) use writer::{BlockWriter, NewRow};

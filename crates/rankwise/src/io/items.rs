@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use super::block_file::BlockFile;
 use super::convert::ItemRow;
 use super::group_names::GroupNames;
+use super::numbering::Numbering;
+use super::stream::SeenGroups;
 use super::table::{Header, Table, drop_hint};
 use super::{Columns, Format, Source, svmlight};
 use crate::data::{Features, Groups, Items, Precision, Ranking};
@@ -163,7 +165,9 @@ pub(super) struct Catalogue {
     /// Names of the features.
     pub(super) feature_names: Vec<String>,
     values: Vec<f64>,
-    rows: HashMap<String, usize>,
+    ids: Numbering,
+    /// The row of each id.
+    rows: Vec<usize>,
 }
 
 impl Catalogue {
@@ -187,9 +191,9 @@ impl Catalogue {
         };
         let n_features = feature_names.len();
         let features_of = |row: usize| &values[row * n_features..][..n_features];
-        let mut rows: HashMap<String, usize> = HashMap::new();
+        let (mut known, mut rows) = (Numbering::default(), Vec::new());
         for (row, id) in ids.into_iter().flatten().enumerate() {
-            match rows.get(&id) {
+            match rows.get(known.number(&id) as usize) {
                 Some(&first) if features_of(first) != features_of(row) => {
                     return Err(Error::data(
                         Place::line(source, lines[row]),
@@ -199,22 +203,41 @@ impl Catalogue {
                     ));
                 }
                 Some(_) => {}
-                None => {
-                    rows.insert(id, row);
-                }
+                None => rows.push(row),
             }
         }
-        Ok(Catalogue { source, feature_names, values, rows })
+        Ok(Catalogue { source, feature_names, values, ids: known, rows })
     }
 
-    /// The row of an id.
-    pub(super) fn row(&self, id: &str) -> Option<usize> {
-        self.rows.get(id).copied()
+    /// How many items there are.
+    pub(super) fn n_items(&self) -> usize {
+        self.rows.len()
     }
 
-    /// The features of a row.
-    pub(super) fn features(&self, row: usize) -> &[f64] {
-        &self.values[row * self.feature_names.len()..][..self.feature_names.len()]
+    /// The item of an id.
+    pub(super) fn find(&self, id: &str) -> Option<u32> {
+        self.ids.find(id)
+    }
+
+    /// The id of an item.
+    pub(super) fn id(&self, item: u32) -> &str {
+        self.ids.text(item)
+    }
+
+    /// The features of an item.
+    pub(super) fn features(&self, item: u32) -> &[f64] {
+        let n_features = self.feature_names.len();
+        &self.values[self.rows[item as usize] * n_features..][..n_features]
+    }
+
+    /// The items of the given numbers, in that order.
+    pub(super) fn into_items(mut self, items: &[u32], precision: Precision) -> Result<Items> {
+        let ids = items.iter().map(|&item| self.id(item).to_string()).collect();
+        // Memory is highest while features are there twice.
+        self.ids = Numbering::default();
+        let rows = items.iter().map(|&item| self.features(item));
+        let features = Features::dense_rows(self.feature_names.len(), rows, precision)?;
+        Items::new(features, Some(self.feature_names), Some(ids))
     }
 }
 
@@ -285,16 +308,6 @@ struct ItemRows {
     lines: Vec<u64>,
 }
 
-/// The columns that are features.
-fn feature_columns(header: &Header, columns: &Columns) -> Vec<usize> {
-    let given = [&columns.id, &columns.label, &columns.weight, &columns.group];
-    let is_feature = |&column: &usize| {
-        let name = header.names[column].as_str();
-        !header.is_dropped(column) && !RESERVED.contains(&name) && !given.iter().any(|g| g.as_deref() == Some(name))
-    };
-    (0..header.names.len()).filter(is_feature).collect()
-}
-
 /// The names of the features of a table.
 pub(super) fn feature_names(source: &Source, columns: &Columns) -> Result<Vec<String>> {
     let header = Table::open(source, columns)?.header;
@@ -339,11 +352,23 @@ pub(super) fn for_each(
 
 impl ItemRows {
     fn read(mut table: Table, columns: &Columns, roles: Roles) -> Result<Self> {
-        let names = &table.header.names;
         let features_at = feature_columns(&table.header, columns);
-        let mut rows = ItemRows {
-            source: table.header.source.clone(),
-            feature_names: features_at.iter().map(|&column| names[column].clone()).collect(),
+        let mut rows = ItemRows::new(&table.header, &features_at, &roles);
+        while table.next_row()? {
+            if table.n_rows() > u32::MAX as usize {
+                let problem = format!("more than {} items", u32::MAX);
+                return Err(Error::data(Place::line(rows.source, table.line()), problem, "use fewer"));
+            }
+            rows.add_row(&table, &roles, &features_at)?;
+        }
+        Ok(rows)
+    }
+
+    /// No rows yet.
+    fn new(header: &Header, features_at: &[usize], roles: &Roles) -> Self {
+        ItemRows {
+            source: header.source.clone(),
+            feature_names: features_at.iter().map(|&column| header.names[column].clone()).collect(),
             ids: roles.id.map(|_| Vec::new()),
             values: Vec::new(),
             labels: roles.label.map(|_| Vec::new()),
@@ -351,18 +376,15 @@ impl ItemRows {
             weights: roles.weight.map(|_| Vec::new()),
             group_weights: roles.group_weight.map(|_| Vec::new()),
             lines: Vec::new(),
-        };
-        while table.next_row()? {
-            if table.n_rows() > u32::MAX as usize {
-                let problem = format!("more than {} items", u32::MAX);
-                return Err(Error::data(Place::line(rows.source, table.line()), problem, "use fewer"));
-            }
-            rows.add(&table, &roles)?;
-            for &column in &features_at {
-                rows.values.push(table.number(column)?);
-            }
         }
-        Ok(rows)
+    }
+
+    fn add_row(&mut self, table: &Table, roles: &Roles, features_at: &[usize]) -> Result<()> {
+        self.add(table, roles)?;
+        for &column in features_at {
+            self.values.push(table.number(column)?);
+        }
+        Ok(())
     }
 
     /// Everything of a row but its features.
@@ -393,6 +415,112 @@ impl ItemRows {
             }
         }
         Ok(())
+    }
+}
+
+/// The columns that are features.
+fn feature_columns(header: &Header, columns: &Columns) -> Vec<usize> {
+    let given = [&columns.id, &columns.label, &columns.weight, &columns.group];
+    let is_feature = |&column: &usize| {
+        let name = header.names[column].as_str();
+        !header.is_dropped(column) && !RESERVED.contains(&name) && !given.iter().any(|g| g.as_deref() == Some(name))
+    };
+    (0..header.names.len()).filter(is_feature).collect()
+}
+
+/// The rows of an item table part by part.
+pub(super) struct RowStream {
+    table: Table,
+    roles: Roles,
+    features_at: Vec<usize>,
+    unused_columns: Vec<String>,
+    by_group: bool,
+    part_numbers: usize,
+    /// The current row of the table is in no part yet.
+    is_waiting: bool,
+    /// The groups of the parts before this one, and of this one.
+    seen: SeenGroups,
+    group: Option<String>,
+}
+
+impl RowStream {
+    pub(super) fn open(source: &Source, columns: &Columns, by_group: bool, part_bytes: usize) -> Result<Self> {
+        let table = Table::open(source, columns)?;
+        check_given(columns, &[&table.header])?;
+        let roles = Roles { id: None, ..Roles::all(&table.header, columns) };
+        let features_at = feature_columns(&table.header, columns);
+        let unusable = |problem: &str, remedy: &str| Err(Error::data(table.header.place(), problem, remedy));
+        if features_at.is_empty() {
+            return unusable("no feature columns", "give every item at least one number");
+        }
+        if by_group && roles.group.is_none() {
+            return unusable(
+                "no column qid, so that all items are one group",
+                "give groups (--group COL names their column), or leave out --stream, so that the items are read as a whole",
+            );
+        }
+        let unused_columns =
+            roles.unused(&table.header).into_iter().filter(|name| name != columns.id.as_deref().unwrap_or("id"));
+        Ok(RowStream {
+            unused_columns: unused_columns.collect(),
+            roles,
+            features_at,
+            by_group,
+            part_numbers: (part_bytes / size_of::<f64>()).max(1),
+            is_waiting: false,
+            seen: SeenGroups::default(),
+            group: None,
+            table,
+        })
+    }
+
+    pub(super) fn unused_columns(&self) -> &[String] {
+        &self.unused_columns
+    }
+
+    /// The next items; none after the last ones.
+    pub(super) fn next_part(&mut self) -> Result<Option<ItemTable>> {
+        let mut rows = ItemRows::new(&self.table.header, &self.features_at, &self.roles);
+        let mut n_rows = 0usize;
+        while std::mem::take(&mut self.is_waiting) || self.table.next_row()? {
+            let is_full = rows.values.len() >= self.part_numbers;
+            match self.roles.group.filter(|_| self.by_group) {
+                Some(column) => {
+                    let name = self.table.word(column)?;
+                    if self.group.as_deref() != Some(name) {
+                        if is_full {
+                            self.is_waiting = true;
+                            break;
+                        }
+                        if !self.seen.add(name) {
+                            return Err(SeenGroups::repeated(self.table.place(column), name));
+                        }
+                        self.group = Some(name.to_string());
+                    }
+                }
+                None if is_full => {
+                    self.is_waiting = true;
+                    break;
+                }
+                None => {}
+            }
+            rows.add_row(&self.table, &self.roles, &self.features_at)?;
+            n_rows += 1;
+        }
+        if n_rows == 0 {
+            return Ok(None);
+        }
+        let ItemRows { source, feature_names, values, labels, groups, weights, group_weights, .. } = rows;
+        let features = Features::dense(feature_names.len(), values, Precision::F64)?;
+        Ok(Some(ItemTable {
+            items: Items::new(features, Some(feature_names), None)?,
+            labels,
+            groups: groups.map(GroupNames::finish),
+            weights,
+            group_weights: group_weights.map(|weights| weights.into_iter().map(|(weight, _)| weight).collect()),
+            unused_columns: Vec::new(),
+            source,
+        }))
     }
 }
 

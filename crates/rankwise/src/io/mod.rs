@@ -11,11 +11,13 @@ mod decompress;
 mod group_names;
 mod items;
 mod model_file;
+mod numbering;
 mod output;
 mod pairs;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
 mod source;
+mod stream;
 mod svmlight;
 mod table;
 mod tensor_file;
@@ -30,6 +32,7 @@ pub use model_file::{model_from_bytes, model_to_bytes, read_model, write_model};
 pub use output::write_atomically;
 pub use pairs::{PairFiles, PairTable, read_pairs};
 pub use source::{Format, Source};
+pub use stream::{ItemStream, StreamOptions};
 pub use trec::{JudgedRun, Qrels, Queries, TrecRun, read_qrels, read_run, write_run};
 pub use write::write_pairs;
 

@@ -6,6 +6,9 @@
 //! | `method`, `kernel`, `training` | the method's name; the kernel and the training summary as JSON, with the search that chose the parameters as its `tuning` |
 //! | `n_features`, `feature_names`, `are_indicators` | how an item is read; names as JSON, absent without names |
 //! | `threshold`, `beta`, `no_tie_region` | τ; β, absent for rankers; `true` or `false` |
+//! | `bias` | what a linear model adds to all scores; absent where that is 0 |
+//! | `chances`, `band` | how margins become probabilities; the base of a tie band and the names of the comparison's columns: JSON, absent without them |
+//! | `classes`, `state` | the two classes of a classifier; steps, spread and last bias of random steps; as JSON, absent elsewhere |
 //! | `sha256` | over all of the other metadata and all tensors |
 //!
 //! | tensor | type and shape | |
@@ -14,6 +17,10 @@
 //! | `coefficients` | f64 \[support items\] | kernel models, with either |
 //! | `support` | f32 or f64 \[support items, features\] | dense support items, or |
 //! | `support_starts`, `support_columns`, `support_values` | u64 \[support items + 1\], u32 \[stored\], f32 or f64 \[stored\] | sparse ones |
+//! | `landmark_factor` | f64 \[landmarks, landmarks\] | models on landmarks: these are the support items, `weights` has theirs behind those of the features |
+//! | `band_mean`, `band_difference`, `band_context` | f64 \[weights\], f64 \[weights\], f64 \[columns\] | with a tie band |
+//! | `band_shift`, `band_divisor` | f64 \[columns\] | with scaled columns of the comparison |
+//! | `last_weights` | f64 \[features\] | where random steps stopped |
 //! | `scaler_shift`, `scaler_divisor` | f64 \[features\] | with scaling |
 //!
 //! Reading trusts nothing: see [`read_model`].
@@ -30,7 +37,7 @@ use super::tensor_file::{Fault, Tensor, TensorFile, header_length, to_json};
 use super::write_atomically;
 use crate::data::{Features, Scaler, Values};
 use crate::error::{self, Error};
-use crate::model::{Model, ScoreFunction, Scorer, Training};
+use crate::model::{Landmarks, Model, OnlineState, ScoreFunction, Scorer, TieBand, Training};
 
 const FORMAT: &str = "rankwise/1";
 /// Columns of sparse rows are numbered in 32 bits.
@@ -91,8 +98,25 @@ fn encode(model: &Model) -> Result<Vec<u8>, String> {
     if let Some(beta) = model.beta {
         text("beta", format!("{beta:?}"));
     }
+    if let ScoreFunction::Linear { bias, .. } = scorer.function
+        && bias != 0.0
+    {
+        text("bias", format!("{bias:?}"));
+    }
     if let Some(names) = &scorer.feature_names {
         text("feature_names", to_json(names)?);
+    }
+    if let Some(chances) = &model.chances {
+        text("chances", to_json(chances)?);
+    }
+    if let Some(classes) = &model.classes {
+        text("classes", to_json(classes)?);
+    }
+    if let Some(OnlineState { steps, spread, bias, .. }) = model.state {
+        text("state", to_json(&StateText { steps, spread, bias })?);
+    }
+    if let Some(band) = &model.band {
+        text("band", to_json(&BandText { base: band.base, context: band.context_names.clone() })?);
     }
 
     let mut tensor = |name: &str, shape: Vec<usize>, (dtype, data): (Dtype, Vec<u8>)| {
@@ -102,31 +126,67 @@ fn encode(model: &Model) -> Result<Vec<u8>, String> {
         tensor("scaler_shift", vec![scaler.shift.len()], f64_bytes(&scaler.shift));
         tensor("scaler_divisor", vec![scaler.divisor.len()], f64_bytes(&scaler.divisor));
     }
-    match &scorer.function {
-        ScoreFunction::Linear { weights } => {
+    if let Some(band) = &model.band {
+        tensor("band_mean", vec![band.mean.len()], f64_bytes(&band.mean));
+        tensor("band_difference", vec![band.difference.len()], f64_bytes(&band.difference));
+        tensor("band_context", vec![band.context.len()], f64_bytes(&band.context));
+        if let Some(scaler) = &band.context_scaler {
+            tensor("band_shift", vec![scaler.shift.len()], f64_bytes(&scaler.shift));
+            tensor("band_divisor", vec![scaler.divisor.len()], f64_bytes(&scaler.divisor));
+        }
+    }
+    if let Some(state) = &model.state {
+        tensor("last_weights", vec![state.weights.len()], f64_bytes(&state.weights));
+    }
+    let support = match &scorer.function {
+        ScoreFunction::Linear { weights, .. } => {
             tensor("weights", vec![weights.len()], f64_bytes(weights));
+            None
         }
         ScoreFunction::Kernel { support, coefficients, .. } => {
             tensor("coefficients", vec![coefficients.len()], f64_bytes(coefficients));
-            let values = match support.values() {
-                Values::F32(v) => (Dtype::F32, v.iter().flat_map(|v| v.to_le_bytes()).collect()),
-                Values::F64(v) => f64_bytes(v),
-            };
-            match support.sparse_rows() {
-                None => {
-                    tensor("support", vec![support.n_rows(), support.n_cols()], values);
-                }
-                Some((starts, columns)) => {
-                    let start_bytes = starts.iter().flat_map(|&s| (s as u64).to_le_bytes()).collect();
-                    let column_bytes = columns.iter().flat_map(|c| c.to_le_bytes()).collect();
-                    tensor("support_starts", vec![starts.len()], (Dtype::U64, start_bytes));
-                    tensor("support_columns", vec![columns.len()], (Dtype::U32, column_bytes));
-                    tensor("support_values", vec![columns.len()], values);
-                }
+            Some(support)
+        }
+        ScoreFunction::Landmarks { map, weights } => {
+            tensor("weights", vec![weights.len()], f64_bytes(weights));
+            tensor("landmark_factor", vec![map.len(), map.len()], f64_bytes(&map.factor));
+            Some(&map.items)
+        }
+    };
+    if let Some(support) = support {
+        let values = match support.values() {
+            Values::F32(v) => (Dtype::F32, v.iter().flat_map(|v| v.to_le_bytes()).collect()),
+            Values::F64(v) => f64_bytes(v),
+        };
+        match support.sparse_rows() {
+            None => {
+                tensor("support", vec![support.n_rows(), support.n_cols()], values);
+            }
+            Some((starts, columns)) => {
+                let start_bytes = starts.iter().flat_map(|&s| (s as u64).to_le_bytes()).collect();
+                let column_bytes = columns.iter().flat_map(|c| c.to_le_bytes()).collect();
+                tensor("support_starts", vec![starts.len()], (Dtype::U64, start_bytes));
+                tensor("support_columns", vec![columns.len()], (Dtype::U32, column_bytes));
+                tensor("support_values", vec![columns.len()], values);
             }
         }
     }
     file.to_bytes()
+}
+
+/// What of a tie band is no tensor.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct BandText {
+    base: f64,
+    context: Vec<String>,
+}
+
+/// What of the state of random steps is no tensor.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct StateText {
+    steps: u64,
+    spread: f64,
+    bias: f64,
 }
 
 fn f64_bytes(values: &[f64]) -> (Dtype, Vec<u8>) {
@@ -165,8 +225,15 @@ fn decode(bytes: &[u8]) -> Result<Model, Fault> {
     } else {
         None
     };
-    let function = if entries.has_tensor("weights") {
-        let function = ScoreFunction::Linear { weights: entries.f64s("weights")? };
+    let function = if entries.has_tensor("landmark_factor") {
+        let kernel = entries.json("kernel")?;
+        let items = entries.support(n_features)?;
+        let factor = entries.f64s_of("landmark_factor", 2)?;
+        let map = Landmarks { kernel, items, factor };
+        ScoreFunction::Landmarks { map, weights: entries.f64s("weights")? }
+    } else if entries.has_tensor("weights") {
+        let bias = if entries.has_text("bias") { entries.parsed("bias", "a number")? } else { 0.0 };
+        let function = ScoreFunction::Linear { weights: entries.f64s("weights")?, bias };
         if entries.json_like("kernel", function.kernel())? != function.kernel() {
             return Err(Fault::damaged("it has the weights of a linear model, but another kernel"));
         }
@@ -178,7 +245,13 @@ fn decode(bytes: &[u8]) -> Result<Model, Fault> {
             coefficients: entries.f64s("coefficients")?,
         }
     };
+    let band = if entries.has_text("band") { Some(entries.band()?) } else { None };
+    let state = if entries.has_text("state") { Some(entries.state()?) } else { None };
     let model = Model {
+        band,
+        state,
+        classes: if entries.has_text("classes") { Some(entries.json("classes")?) } else { None },
+        chances: if entries.has_text("chances") { Some(entries.json("chances")?) } else { None },
         threshold: entries.parsed("threshold", "a number")?,
         beta: if entries.has_text("beta") { Some(entries.parsed("beta", "a number")?) } else { None },
         no_tie_region: entries.parsed("no_tie_region", "true or false")?,
@@ -224,6 +297,11 @@ impl Entries<'_> {
         serde_json::from_str(&text).map_err(unread)
     }
 
+    fn state(&mut self) -> Result<OnlineState, Fault> {
+        let StateText { steps, spread, bias } = self.json("state")?;
+        Ok(OnlineState { steps, spread, bias, weights: self.f64s("last_weights")? })
+    }
+
     /// [`Entries::json`] of the type of `_like`.
     fn json_like<T: DeserializeOwned>(&mut self, name: &str, _like: T) -> Result<T, Fault> {
         self.json(name)
@@ -242,8 +320,29 @@ impl Entries<'_> {
         }
     }
 
+    fn band(&mut self) -> Result<TieBand, Fault> {
+        let BandText { base, context } = self.json("band")?;
+        let context_scaler = if self.has_tensor("band_shift") || self.has_tensor("band_divisor") {
+            Some(Scaler { shift: self.f64s("band_shift")?, divisor: self.f64s("band_divisor")? })
+        } else {
+            None
+        };
+        Ok(TieBand {
+            base,
+            mean: self.f64s("band_mean")?,
+            difference: self.f64s("band_difference")?,
+            context: self.f64s("band_context")?,
+            context_names: context,
+            context_scaler,
+        })
+    }
+
     fn f64s(&mut self, name: &str) -> Result<Vec<f64>, Fault> {
-        let tensor = self.tensor(name, 1)?;
+        self.f64s_of(name, 1)
+    }
+
+    fn f64s_of(&mut self, name: &str, n_dimensions: usize) -> Result<Vec<f64>, Fault> {
+        let tensor = self.tensor(name, n_dimensions)?;
         of_type(name, &tensor, Dtype::F64)?;
         Ok(numbers(&tensor.data, f64::from_le_bytes))
     }

@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::items::{Catalogue, check_given, clash};
+use super::numbering::Numbering;
 use super::table::{Header, Table, drop_hint};
 use super::{Columns, Source};
-use crate::data::{Comparisons, Features, Items, Outcome, Pair, PairSet, Precision};
+use crate::data::{Comparisons, Context, Features, Items, JudgedPairs, Outcome, Pair, PairSet, Precision};
 use crate::error::{Error, Place, Result};
 
 /// Items are numbered in u32, and every pair may bring two of them.
@@ -42,25 +43,73 @@ pub struct PairTable {
 }
 
 impl PairTable {
-    /// The pairs with what was judged; an error when the file has no outcomes.
-    pub fn into_comparisons(self) -> Result<Comparisons> {
-        let Some(outcomes) = self.outcomes else {
+    /// The pairs as judgments of items that are known already, by their ids; an error when the file has features of its own,
+    /// names an item that is not there, or has no outcomes.
+    pub fn into_judged(self, items: &Items) -> Result<JudgedPairs> {
+        let place = || Place::file(&self.source);
+        if !self.set.items.are_indicators || self.set.context.is_some() {
             return Err(Error::data(
-                Place::file(self.source),
-                "no column outcome (or winner), which says how each pair was judged",
-                "add it, with the words left, tie and right",
+                place(),
+                "the pairs have features of their own beside those of the labelled items",
+                "keep the columns left, right, outcome and weight alone (leave others out with --drop)",
+            ));
+        }
+        let Some(ids) = &items.ids else {
+            return Err(Error::data(
+                place(),
+                "the pairs name items by id, but the labelled items have none",
+                "give the items a column id (in SVMlight's format: a comment behind the features)",
             ));
         };
+        let mut numbers: HashMap<&str, u32> = HashMap::with_capacity(ids.len());
+        for (number, id) in ids.iter().enumerate() {
+            if numbers.insert(id, number as u32).is_some() {
+                return Err(Error::data(
+                    place(),
+                    format!("the pairs name items by id, but two labelled items have the id {id:?}"),
+                    "give every item an id of its own",
+                ));
+            }
+        }
+        let mut known = Vec::with_capacity(self.set.items.n_items());
+        for item in 0..self.set.items.n_items() as u32 {
+            let name = self.set.items.name(item);
+            let Some(&number) = numbers.get(&*name) else {
+                return Err(Error::data(
+                    place(),
+                    format!("item {name:?} is not among the labelled items"),
+                    "add it there, or take its pairs out of the file",
+                ));
+            };
+            known.push(number);
+        }
+        let Some(outcomes) = self.outcomes else { return Err(no_outcomes(self.source)) };
+        let renumbered = |p: &Pair| Pair { left: known[p.left as usize], right: known[p.right as usize] };
+        Ok(JudgedPairs { pairs: self.set.pairs.iter().map(renumbered).collect(), outcomes, weights: self.weights })
+    }
+
+    /// The pairs with what was judged; an error when the file has no outcomes.
+    pub fn into_comparisons(self) -> Result<Comparisons> {
+        let Some(outcomes) = self.outcomes else { return Err(no_outcomes(self.source)) };
         Comparisons::new(self.set, outcomes, self.weights, self.groups)
     }
+}
+
+fn no_outcomes(source: String) -> Error {
+    Error::data(
+        Place::file(source),
+        "no column outcome (or winner), which says how each pair was judged",
+        "add it, with the words left, tie and right",
+    )
 }
 
 /// Reads a table of pairs, and the items it names from another table where one is given.
 ///
 /// Columns: `left`, `right` (item ids), `outcome` (or `winner`), `weight`, `group`, `left.NAME` and `right.NAME`
-/// (features of the two sides); `time` and `pair.NAME` are read over. The features of a side are those of its item,
-/// then the side's own; without any, every item gets an indicator feature. Items are numbered in order of first
-/// appearance, left before right, and equal ones (the same id and the same features) are stored once.
+/// (features of the two sides), `pair.NAME` (what is known of the comparison itself, by the name without its prefix);
+/// `time` is read over. The features of a side are those of its item, then the side's own; without any, every item gets
+/// an indicator feature. Items are numbered in order of first appearance, left before right, and equal ones (the same
+/// id and the same features) are stored once.
 pub fn read_pairs(files: &PairFiles) -> Result<PairTable> {
     let columns = &files.columns;
     if let (Source::Stdin(_), Some(Source::Stdin(_))) = (&files.pairs, &files.items) {
@@ -82,9 +131,14 @@ pub fn read_pairs(files: &PairFiles) -> Result<PairTable> {
     while table.next_row()? {
         rows.add(&table, &layout, catalogue.as_ref())?;
     }
-    let PairRows { sides, outcomes, weights, groups, .. } = rows;
+    let PairRows { sides, context, outcomes, weights, groups, .. } = rows;
     let feature_names = layout.sides.into_iter().map(|side| side.feature).collect();
-    let set = sides.into_set(feature_names, catalogue.as_ref(), files.precision)?;
+    let mut set = sides.into_set(feature_names, catalogue, files.precision)?;
+    if !layout.context.is_empty() {
+        let names = layout.context.iter().map(|(_, name)| name.clone()).collect();
+        let features = Features::dense(layout.context.len(), context, files.precision)?;
+        set = set.with_context(Context { features, names })?;
+    }
     Ok(PairTable { set, outcomes, weights, groups, source: table.header.source })
 }
 
@@ -102,6 +156,8 @@ struct Layout {
     weight: Option<usize>,
     group: Option<usize>,
     sides: Vec<SideFeature>,
+    /// What describes the comparison itself: columns with their names.
+    context: Vec<(usize, String)>,
 }
 
 impl Layout {
@@ -144,7 +200,15 @@ impl Layout {
             let problem = format!("{missing}; columns: {}", header.listing());
             return Err(Error::data(header.place(), problem, "rename the columns of the file, or add them"));
         }
-        let layout = Layout { ids, outcome, weight, group, sides };
+        let has_role = |column: usize| {
+            [outcome, weight, group].contains(&Some(column)) || columns.label.as_ref() == Some(&header.names[column])
+        };
+        let context = (0..header.names.len())
+            .filter(|&column| !header.is_dropped(column) && !has_role(column))
+            .filter_map(|column| Some((column, header.names[column].strip_prefix("pair.")?.to_string())))
+            .filter(|(_, name)| !name.is_empty())
+            .collect();
+        let layout = Layout { ids, outcome, weight, group, sides, context };
         layout.check_all_known(header, files)?;
         Ok(layout)
     }
@@ -154,14 +218,12 @@ impl Layout {
         let columns = &files.columns;
         let sides = self.sides.iter().flat_map(|side| [side.left, side.right]);
         let roles = [self.outcome, self.weight, self.group].into_iter().flatten();
-        let known: HashSet<usize> = self.ids.into_iter().flatten().chain(roles).chain(sides).collect();
+        let context = self.context.iter().map(|&(column, _)| column);
+        let known: HashSet<usize> = self.ids.into_iter().flatten().chain(roles).chain(sides).chain(context).collect();
         let is_outcome = |name: &str| ["outcome", "winner"].contains(&name) || columns.label.as_deref() == Some(name);
         let is_read_over = |column: usize| {
             let name = header.names[column].as_str();
-            header.is_dropped(column)
-                || name == "time"
-                || name.strip_prefix("pair.").is_some_and(|n| !n.is_empty())
-                || (!files.with_outcomes && is_outcome(name))
+            header.is_dropped(column) || name == "time" || (!files.with_outcomes && is_outcome(name))
         };
         let unknown = (0..header.names.len()).find(|at| !known.contains(at) && !is_read_over(*at));
         match unknown {
@@ -220,129 +282,125 @@ fn lone_column(header: &Header, column: usize, partner: &str) -> Error {
     )
 }
 
-/// Texts numbered in order of first appearance.
-#[derive(Default)]
-struct Numbering {
-    numbers: HashMap<String, u32>,
-}
+/// An item of the catalogue that no pair has named yet.
+const UNNAMED: u32 = u32::MAX;
 
-impl Numbering {
-    /// The number of a text, and whether it is new. There are never more texts than sides, which fit in u32.
-    fn number(&mut self, text: &str) -> (u32, bool) {
-        if let Some(&number) = self.numbers.get(text) {
-            return (number, false);
-        }
-        let number = self.numbers.len() as u32;
-        self.numbers.insert(text.to_string(), number);
-        (number, true)
-    }
-
-    fn into_texts(self) -> Vec<String> {
-        let mut texts = vec![String::new(); self.numbers.len()];
-        self.numbers.into_iter().for_each(|(text, number)| texts[number as usize] = text);
-        texts
-    }
-}
-
-/// The two sides of all pairs: left, right, left, right, ….
+/// The two sides of all pairs.
 #[derive(Default)]
 struct Sides {
-    /// The number of each side's id; empty without ids.
-    ids: Vec<u32>,
+    /// The numbers of each pair's ids, left and right; empty without ids.
+    ids: Vec<[u32; 2]>,
+    /// The ids, without a catalogue.
     known_ids: Numbering,
-    /// Where each known id is in the catalogue; empty without one.
-    catalogue_rows: Vec<usize>,
-    /// Each side's own features.
+    /// The catalogue's items that pairs name, in order of first appearance: the ids, with a catalogue.
+    named: Vec<u32>,
+    /// Where each item of the catalogue is in `named`.
+    places: Vec<u32>,
+    /// Each side's own features: left, right, left, right, ….
     values: Vec<f64>,
 }
 
 impl Sides {
+    /// Takes in a side, and returns the number of its id; 0 without ids.
     fn add(
         &mut self,
         table: &Table,
         id_at: Option<usize>,
         features_at: impl Iterator<Item = usize>,
         catalogue: Option<&Catalogue>,
-    ) -> Result<()> {
-        if let Some(column) = id_at {
-            let id = table.word(column)?;
-            let (number, is_new) = self.known_ids.number(id);
-            if let (true, Some(catalogue)) = (is_new, catalogue) {
-                let row = catalogue.row(id).ok_or_else(|| {
-                    let problem = format!("item {id:?} is not in {}", catalogue.source);
-                    Error::data(table.place(column), problem, "add it there, or take the pair out of the file")
-                })?;
-                self.catalogue_rows.push(row);
-            }
-            self.ids.push(number);
-        }
+    ) -> Result<u32> {
+        let number = match id_at {
+            None => 0,
+            Some(column) => self.number(table, column, catalogue)?,
+        };
         for column in features_at {
             self.values.push(table.number(column)?);
         }
-        Ok(())
+        Ok(number)
+    }
+
+    /// The number of the id in a column.
+    fn number(&mut self, table: &Table, column: usize, catalogue: Option<&Catalogue>) -> Result<u32> {
+        let id = table.word(column)?;
+        let Some(catalogue) = catalogue else { return Ok(self.known_ids.number(id)) };
+        let item = catalogue.find(id).ok_or_else(|| {
+            let problem = format!("item {id:?} is not in {}", catalogue.source);
+            Error::data(table.place(column), problem, "add it there, or take the pair out of the file")
+        })?;
+        if self.places.is_empty() {
+            self.places.resize(catalogue.n_items(), UNNAMED);
+        }
+        let place = &mut self.places[item as usize];
+        if *place == UNNAMED {
+            *place = self.named.len() as u32;
+            self.named.push(item);
+        }
+        Ok(*place)
     }
 
     fn into_set(
         self,
         mut own_names: Vec<String>,
-        catalogue: Option<&Catalogue>,
+        catalogue: Option<Catalogue>,
         precision: Precision,
     ) -> Result<PairSet> {
-        let Sides { ids: side_ids, known_ids, catalogue_rows, values } = self;
-        let pairs_of = |sides: &[u32]| sides.chunks_exact(2).map(|s| Pair { left: s[0], right: s[1] }).collect();
-        let ids = known_ids.into_texts();
+        let Sides { ids: id_pairs, known_ids, named, places, values } = self;
+        drop(places);
+        let pairs_of = |numbers: Vec<[u32; 2]>| numbers.into_iter().map(|[left, right]| Pair { left, right }).collect();
         if own_names.is_empty() {
             let items = match catalogue {
-                None => Items::indicators(ids),
-                Some(catalogue) => {
-                    let values = catalogue_rows.iter().flat_map(|&row| catalogue.features(row)).copied().collect();
-                    let names = catalogue.feature_names.clone();
-                    Items::new(Features::dense(names.len(), values, precision)?, Some(names), Some(ids))?
-                }
+                None => Items::indicators(known_ids.to_texts()),
+                Some(catalogue) => catalogue.into_items(&named, precision)?,
             };
-            return PairSet::new(items, pairs_of(&side_ids));
+            return PairSet::new(items, pairs_of(id_pairs));
         }
         // Whether f32 will do is not known before the catalogue's features stand beside these.
         let own_precision = if catalogue.is_some() { Precision::F64 } else { precision };
         let (own, numbers) = Features::dense(own_names.len(), values, own_precision)?.unique_rows();
-        if side_ids.is_empty() {
-            return PairSet::new(Items::new(own, Some(own_names), None)?, pairs_of(&numbers));
+        let own_pairs = numbers.as_chunks::<2>().0;
+        if id_pairs.is_empty() {
+            return PairSet::new(Items::new(own, Some(own_names), None)?, pairs_of(own_pairs.to_vec()));
         }
         let mut known: HashMap<(u32, u32), u32> = HashMap::new();
         let mut distinct: Vec<(u32, u32)> = Vec::new();
-        let numbers: Vec<u32> = side_ids
-            .into_iter()
-            .zip(numbers)
-            .map(|item| {
-                *known.entry(item).or_insert_with(|| {
-                    distinct.push(item);
-                    distinct.len() as u32 - 1
-                })
+        let mut number = |id: u32, own: u32| {
+            *known.entry((id, own)).or_insert_with(|| {
+                distinct.push((id, own));
+                distinct.len() as u32 - 1
             })
-            .collect();
-        let item_ids = distinct.iter().map(|&(id, _)| ids[id as usize].clone()).collect();
+        };
+        let pairs = id_pairs.iter().zip(own_pairs);
+        let pairs = pairs.map(|(ids, own)| Pair { left: number(ids[0], own[0]), right: number(ids[1], own[1]) });
+        let pairs = pairs.collect();
+        let text = |id: u32| match &catalogue {
+            None => known_ids.text(id),
+            Some(catalogue) => catalogue.id(named[id as usize]),
+        };
+        let item_ids = distinct.iter().map(|&(id, _)| text(id).to_string()).collect();
         let Some(catalogue) = catalogue else {
             let rows: Vec<usize> = distinct.iter().map(|&(_, row)| row as usize).collect();
             let items = Items::new(own.select_rows(&rows), Some(own_names), Some(item_ids))?;
-            return PairSet::new(items, pairs_of(&numbers));
+            return PairSet::new(items, pairs);
         };
         let mut values = Vec::new();
         for &(id, row) in &distinct {
-            values.extend_from_slice(catalogue.features(catalogue_rows[id as usize]));
+            values.extend_from_slice(catalogue.features(named[id as usize]));
             let start = values.len();
             values.resize(start + own_names.len(), 0.0);
             own.copy_row(row as usize, &mut values[start..]);
         }
-        let mut names = catalogue.feature_names.clone();
+        let mut names = catalogue.feature_names;
         names.append(&mut own_names);
         let features = Features::dense(names.len(), values, precision)?;
-        PairSet::new(Items::new(features, Some(names), Some(item_ids))?, pairs_of(&numbers))
+        PairSet::new(Items::new(features, Some(names), Some(item_ids))?, pairs)
     }
 }
 
 /// The rows read so far.
 struct PairRows {
     sides: Sides,
+    /// What describes the comparisons themselves, row by row.
+    context: Vec<f64>,
     outcomes: Option<Vec<Outcome>>,
     weights: Option<Vec<f64>>,
     groups: Option<Vec<u32>>,
@@ -353,6 +411,7 @@ impl PairRows {
     fn new(layout: &Layout) -> Self {
         PairRows {
             sides: Sides::default(),
+            context: Vec::new(),
             outcomes: layout.outcome.map(|_| Vec::new()),
             weights: layout.weight.map(|_| Vec::new()),
             groups: layout.group.map(|_| Vec::new()),
@@ -366,8 +425,14 @@ impl PairRows {
             return Err(Error::data(place, format!("more than {MAX_PAIRS} pairs"), "use fewer"));
         }
         let [left_id, right_id] = [0, 1].map(|side| layout.ids.map(|ids| ids[side]));
-        self.sides.add(table, left_id, layout.sides.iter().map(|side| side.left), catalogue)?;
-        self.sides.add(table, right_id, layout.sides.iter().map(|side| side.right), catalogue)?;
+        let left = self.sides.add(table, left_id, layout.sides.iter().map(|side| side.left), catalogue)?;
+        let right = self.sides.add(table, right_id, layout.sides.iter().map(|side| side.right), catalogue)?;
+        if layout.ids.is_some() {
+            self.sides.ids.push([left, right]);
+        }
+        for &(column, _) in &layout.context {
+            self.context.push(table.number(column)?);
+        }
         if let (Some(outcomes), Some(column)) = (&mut self.outcomes, layout.outcome) {
             outcomes.push(outcome(table, column)?);
         }
@@ -375,7 +440,7 @@ impl PairRows {
             weights.push(table.weight(column)?);
         }
         if let (Some(groups), Some(column)) = (&mut self.groups, layout.group) {
-            groups.push(self.known_groups.number(table.word(column)?).0);
+            groups.push(self.known_groups.number(table.word(column)?));
         }
         Ok(())
     }

@@ -135,6 +135,15 @@ impl Source {
         }
     }
 
+    /// Whether it can be read more than once: a regular file.
+    pub fn can_read_again(&self) -> bool {
+        match self {
+            Source::File { path, .. } => std::fs::metadata(path).is_ok_and(|file| file.is_file()),
+            Source::Stdin(_) => false,
+            Source::Copy { .. } => true,
+        }
+    }
+
     /// What to call it in messages.
     pub fn name(&self) -> String {
         match self {

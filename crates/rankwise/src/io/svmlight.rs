@@ -8,11 +8,13 @@ mod fault;
 mod gather;
 mod number;
 mod pieces;
+mod stream;
 #[cfg(test)]
 mod tests;
 
 use chunk::Rules;
 use gather::{for_each_chunk, gather};
+pub(super) use stream::LineStream;
 
 use super::convert::ItemRow;
 use super::decompress::Decompressed;
@@ -27,10 +29,7 @@ const PIECE_BYTES: usize = 1 << 19;
 /// Reads items.
 pub(super) fn read(source: &Source, columns: &Columns, precision: Precision) -> Result<ItemTable> {
     check_columns(source, columns)?;
-    let can_read_again = match source {
-        Source::File { path, .. } => std::fs::metadata(path).is_ok_and(|file| file.is_file()),
-        Source::Stdin(_) | Source::Copy { .. } => false,
-    };
+    let can_read_again = source.can_read_again();
     let input = Input { source, index_base: columns.index_base, can_read_again, piece_bytes: PIECE_BYTES };
     input.read(precision, || source.open())
 }
@@ -99,19 +98,26 @@ impl Input<'_> {
     fn finish_with<T: Stored>(&self, rows: RowStore<T>, rest: gather::Heads) -> Result<ItemTable> {
         let source = self.source.name();
         if rest.labels.is_empty() {
-            let problem = "no items, expected a line for each";
-            return Err(Error::data(Place::file(source), problem, "write label, qid:GROUP and index:value …"));
+            return Err(no_items(source));
         }
-        let gather::Heads { labels, weights, groups, ids } = rest;
-        let items = Items::new(rows.finish(), None, ids)?;
-        Ok(ItemTable {
-            items,
-            labels: Some(labels),
-            groups,
-            weights,
-            group_weights: None,
-            unused_columns: Vec::new(),
-            source,
-        })
+        finished(rows, rest, source)
     }
+}
+
+fn no_items(source: String) -> Error {
+    let problem = "no items, expected a line for each";
+    Error::data(Place::file(source), problem, "write label, qid:GROUP and index:value …")
+}
+
+fn finished<T: Stored>(rows: RowStore<T>, rest: gather::Heads, source: String) -> Result<ItemTable> {
+    let gather::Heads { labels, weights, groups, ids } = rest;
+    Ok(ItemTable {
+        items: Items::new(rows.finish(), None, ids)?,
+        labels: Some(labels),
+        groups,
+        weights,
+        group_weights: None,
+        unused_columns: Vec::new(),
+        source,
+    })
 }

@@ -223,6 +223,9 @@ enum Store<T> {
     },
 }
 
+/// New items that are packed together.
+const NEW_ROWS: usize = 256;
+
 impl<T: Real> ItemBlocks<T> {
     /// Packs items for a kernel. Kernel values that leave the range of `T` are an error.
     pub(crate) fn new(kernel: KernelFunction, items: &Features) -> Result<Self> {
@@ -368,6 +371,39 @@ impl<T: Real> ItemBlocks<T> {
             scores.extend(self.dense_sums(&queries, &coefficients, &pack_centred(new, rows, &self.centre)));
         }
         Ok(scores)
+    }
+
+    /// K(s, x) for new items x and all own items s: one row per new item.
+    pub(crate) fn values_at(&self, new: &Features) -> Vec<T> {
+        let n_own = self.n;
+        let mut out = vec![T::ZERO; new.n_rows() * n_own];
+        match &self.store {
+            Store::Dense(own) => {
+                out.par_chunks_mut((NEW_ROWS * n_own).max(1)).enumerate().for_each(|(chunk, out)| {
+                    let start = chunk * NEW_ROWS;
+                    let rows = start..(start + NEW_ROWS).min(new.n_rows());
+                    let targets = pack_centred(new, rows.clone(), &self.centre);
+                    let mut query = vec![T::ZERO; own.d];
+                    let mut values = vec![T::ZERO; rows.len().next_multiple_of(LANES)];
+                    for s in 0..n_own {
+                        let norm = own.copy_item(s, &mut query);
+                        kernel_row(&self.kernel, &targets, &query, norm, 0, &mut values);
+                        out.iter_mut().skip(s).step_by(n_own).zip(&values).for_each(|(out, value)| *out = *value);
+                    }
+                });
+            }
+            Store::Sparse { features, norms } => {
+                out.par_chunks_mut(n_own.max(1)).enumerate().for_each(|(row, out)| {
+                    let mut dense = vec![0.0; new.n_cols()];
+                    new.copy_row(row, &mut dense);
+                    let norm: f64 = dense.iter().map(|v| v * v).sum();
+                    for (s, out) in out.iter_mut().enumerate() {
+                        *out = T::from_f64(of_dot(&self.kernel, features.dot_row(s, &dense), norm + norms[s]));
+                    }
+                });
+            }
+        }
+        out
     }
 
     fn queries(&self, terms: &[(u32, f64)], packed: &Packed<T>) -> (Queries<T>, Vec<f64>) {

@@ -4,11 +4,13 @@ mod arena;
 mod block;
 mod cache;
 mod item_rows;
+mod landmarks;
 mod packed_pairs;
 mod spec;
 
 pub(crate) use block::{ItemBlocks, LANES, gather_differences};
 pub(crate) use cache::RowCache;
 pub(crate) use item_rows::ItemRows;
+pub use landmarks::Landmarks;
 pub(crate) use packed_pairs::PackedPairs;
 pub use spec::{Gamma, Kernel, KernelFunction};

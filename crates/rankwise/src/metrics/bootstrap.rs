@@ -3,7 +3,7 @@
 //!
 //! A resample draws as many pairs as there are, with replacement; where pairs come in groups (a judge, a tournament),
 //! whole groups are drawn, because pairs of one group are not independent. Drawing a pair m times multiplies its weight by
-//! m, so that one order of |margin| serves every resample.
+//! m, so that one order of |margin| (or excess) serves every resample.
 
 use rayon::prelude::*;
 
@@ -121,20 +121,24 @@ struct Seen {
     judged: Outcome,
     is_hit: bool,
     is_sign_right: bool,
+    /// Of the log-loss and of the Brier score, where there are probabilities.
+    chance_losses: [f64; 2],
     /// The last of its size of margin.
     ends_run: bool,
 }
 
-/// The pairs with a weight, by descending |margin|.
+/// The pairs with a weight, by descending size: |margin|, or excess beyond the pair's own threshold.
 struct Swept {
     pairs: Vec<Seen>,
     n_units: usize,
+    has_chances: bool,
 }
 
 impl Swept {
     fn new(judged: &Judged<'_>, groups: Option<&[u32]>) -> Self {
         let present: Vec<usize> = (0..judged.outcomes.len()).filter(|&k| judged.weight(k) > 0.0).collect();
-        let size: Vec<f64> = present.iter().map(|&k| judged.margins[k].abs()).collect();
+        let all_sizes = judged.sizes();
+        let size: Vec<f64> = present.iter().map(|&k| all_sizes[k]).collect();
         let mut order = argsort(&size);
         order.reverse();
         let (units, n_units) = match groups {
@@ -146,17 +150,18 @@ impl Swept {
         };
         let seen = |(position, &at): (usize, &u32)| {
             let (k, at) = (present[at as usize], at as usize);
-            let (judged_as, margin) = (judged.outcomes[k], judged.margins[k]);
+            let judged_as = judged.outcomes[k];
             Seen {
                 weight: judged.weight(k),
                 unit: units[at],
                 judged: judged_as,
-                is_hit: Outcome::of_margin(margin, judged.threshold) == judged_as,
+                is_hit: judged.predicted(k) == judged_as,
                 is_sign_right: judged.sign_is_right(k),
+                chance_losses: judged.chance_losses(k).unwrap_or_default(),
                 ends_run: order.get(position + 1).is_none_or(|&next| size[next as usize] != size[at]),
             }
         };
-        Swept { pairs: order.iter().enumerate().map(seen).collect(), n_units }
+        Swept { pairs: order.iter().enumerate().map(seen).collect(), n_units, has_chances: judged.has_chances() }
     }
 
     /// Every metric on the pairs taken so many times: what [`Judged`] would say of the copies.
@@ -164,6 +169,7 @@ impl Swept {
         let (mut totals, mut hits, mut signs) = ([0.0; 3], [0.0; 3], [0.0; 3]);
         // Weights of the ties and of the others that are right, above the threshold that moves down.
         let (mut ties, mut others, mut area) = (0.0, 0.0, 0.0);
+        let mut of_chances = [0.0; 2];
         let (mut ties_before, mut others_before) = (0.0, 0.0);
         for pair in &self.pairs {
             let weight = pair.weight * f64::from(times[pair.unit as usize]);
@@ -173,6 +179,7 @@ impl Swept {
             let right = if pair.is_sign_right { weight } else { 0.0 };
             signs[at] += right;
             others += right;
+            of_chances.iter_mut().zip(pair.chance_losses).for_each(|(sum, loss)| *sum += weight * loss);
             ties += if pair.judged == Outcome::Tie { weight } else { 0.0 };
             if pair.ends_run {
                 area += (ties - ties_before) * (others_before + others) / 2.0;
@@ -188,6 +195,8 @@ impl Swept {
             PairMetric::Auc => has_both.then(|| (area / (tie * n_others)).min(accuracy.unwrap_or(1.0))),
             PairMetric::AucBaseline => has_both.then(|| 0.5 * left.max(right) / n_others),
             PairMetric::PairAccuracy => accuracy,
+            PairMetric::LogLoss => (self.has_chances && total > 0.0).then(|| of_chances[0] / total),
+            PairMetric::Brier => (self.has_chances && total > 0.0).then(|| of_chances[1] / total),
         })
     }
 }
@@ -212,28 +221,37 @@ fn numbered(values: &[u32]) -> (Vec<u32>, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Verdicts;
 
     struct Case {
         outcomes: Vec<Outcome>,
-        margins: Vec<f64>,
         weights: Option<Vec<f64>>,
         groups: Option<Vec<u32>>,
-        threshold: f64,
+        verdicts: Verdicts,
     }
 
     impl Case {
         fn judged(&self) -> Judged<'_> {
-            Judged::new(&self.outcomes, &self.margins, self.weights.as_deref(), self.threshold).unwrap()
+            Judged::of(&self.outcomes, &self.verdicts, self.weights.as_deref()).unwrap()
         }
 
         /// Pairs whose margin has the right sign with a chance, some sizes equal.
         fn random(random: &mut Random, n: usize, has_groups: bool) -> Self {
             let outcomes: Vec<Outcome> = (0..n).map(|_| Outcome::ALL[random.below(3)]).collect();
             let margins = outcomes.iter().map(|o| f64::from(o.sign()) + (4.0 * random.normal()).round() / 4.0);
-            let margins = margins.collect();
+            let margins: Vec<f64> = margins.collect();
+            let excess = (random.below(2) == 0)
+                .then(|| margins.iter().map(|z| z.abs() - random.below(5) as f64 / 4.0).collect());
+            let chances = (random.below(2) == 0).then(|| {
+                (0..n)
+                    .map(|_| [random.uniform() / 2.0, random.uniform() / 2.0])
+                    .map(|[a, b]| [a, 1.0 - a - b, b])
+                    .collect()
+            });
+            let verdicts = Verdicts { margins, threshold: 0.5, thresholds: None, excess, chances };
             let weights = (random.below(2) == 0).then(|| (0..n).map(|_| random.below(4) as f64 / 2.0).collect());
             let groups = has_groups.then(|| (0..n).map(|_| 7 * random.below(1 + n / 4) as u32).collect());
-            Case { outcomes, margins, weights, groups, threshold: 0.5 }
+            Case { outcomes, weights, groups, verdicts }
         }
     }
 
@@ -261,12 +279,16 @@ mod tests {
             };
             let copies: Vec<usize> =
                 present.iter().enumerate().flat_map(|(position, &k)| vec![k; times[unit(position)] as usize]).collect();
+            let Verdicts { margins, excess, chances, .. } = &case.verdicts;
             let twin = Case {
                 outcomes: copies.iter().map(|&k| case.outcomes[k]).collect(),
-                margins: copies.iter().map(|&k| case.margins[k]).collect(),
                 weights: case.weights.as_ref().map(|w| copies.iter().map(|&k| w[k]).collect()),
                 groups: None,
-                threshold: case.threshold,
+                verdicts: Verdicts {
+                    excess: excess.as_ref().map(|all| copies.iter().map(|&k| all[k]).collect()),
+                    chances: chances.as_ref().map(|all| copies.iter().map(|&k| all[k]).collect()),
+                    ..Verdicts::plain(copies.iter().map(|&k| margins[k]).collect(), case.verdicts.threshold)
+                },
             };
             if case.groups.is_none() {
                 assert_eq!(copies.len(), present.len(), "as many pairs as there are");
@@ -334,7 +356,7 @@ mod tests {
         assert!((auc.unwrap().n_undefined as f64 - expected).abs() < 60.0, "{auc:?}");
         assert_eq!((auc.unwrap().low, auc.unwrap().high), (1.0, 1.0));
         let nothing = Judged::new(&[], &[], None, 0.0).unwrap();
-        assert_eq!(Bootstrap::new(0).intervals(&nothing, None).unwrap(), [None; 4]);
+        assert_eq!(Bootstrap::new(0).intervals(&nothing, None).unwrap(), [None; PairMetric::ALL.len()]);
     }
 
     #[test]

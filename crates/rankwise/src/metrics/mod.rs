@@ -1,6 +1,7 @@
 //! How good a model is: exact in O(n log n), ties included, weights respected. Every metric knows its direction.
 
 mod bootstrap;
+mod calibration;
 mod concordance;
 mod gain;
 mod items;
@@ -9,6 +10,7 @@ mod ranked;
 mod significance;
 
 pub use bootstrap::{Bootstrap, Interval};
+pub use calibration::{Chance, Reliability, ReliabilityBin};
 pub use items::{ItemMetric, Measured, MetricSum};
 pub use pairs::{Judged, PairMetric, RocPoint};
 pub use ranked::Ranked;

@@ -30,15 +30,47 @@ impl Model {
             }
         }
         match &scorer.function {
-            ScoreFunction::Linear { weights } => {
+            ScoreFunction::Linear { weights, bias } => {
                 has_length("weights", weights.len(), "features", n)?;
                 are_finite("weight", weights)?;
+                if !bias.is_finite() {
+                    return Err(format!("the bias is {bias}, expected a finite number"));
+                }
             }
             ScoreFunction::Kernel { kernel, support, coefficients } => {
                 kernel.check().map_err(|error| format!("{} kernel: {error}", kernel.name()))?;
                 has_length("columns of support items", support.n_cols(), "features", n)?;
                 has_length("coefficients", coefficients.len(), "support items", support.n_rows())?;
                 are_finite("coefficient", coefficients)?;
+            }
+            ScoreFunction::Landmarks { map, weights } => {
+                map.kernel.check().map_err(|error| format!("{} kernel: {error}", map.kernel.name()))?;
+                has_length("columns of landmarks", map.items.n_cols(), "features", n)?;
+                has_length("weights", weights.len(), "features and landmarks", n + map.len())?;
+                are_finite("weight", weights)?;
+                are_finite("number of the factor of landmarks", &map.factor)?;
+                let r = map.len();
+                if map.factor.len() != r * r || (0..r).any(|at| map.factor[at * r + at] <= 0.0) {
+                    return Err(format!("the factor of {r} landmarks is impossible"));
+                }
+            }
+        }
+        if let Some(band) = &self.band {
+            let n = match &scorer.function {
+                ScoreFunction::Linear { weights, .. } | ScoreFunction::Landmarks { weights, .. } => weights.len(),
+                ScoreFunction::Kernel { .. } => return Err("a tie band needs features, not a kernel expansion".into()),
+            };
+            band.check(n)?;
+        }
+        self.chances.as_ref().map_or(Ok(()), |rule| rule.check())?;
+        if let Some(classes) = &self.classes {
+            has_length("classes", classes.len(), "expected", 2)?;
+        }
+        if let Some(state) = &self.state {
+            has_length("last weights", state.weights.len(), "features", n)?;
+            are_finite("last weight", &state.weights)?;
+            if !(state.bias.is_finite() && state.spread.is_finite() && state.spread >= 0.0) {
+                return Err(format!("steps stopped at the bias {} with the spread {}", state.bias, state.spread));
             }
         }
         let (scores_with, trained_with) = (scorer.function.kernel(), self.training.kernel);

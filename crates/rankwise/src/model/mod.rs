@@ -1,15 +1,23 @@
 //! Fitted things: how they score and compare, and what is known of their training.
 
+mod band;
+mod chances;
 mod check;
 mod number;
+mod online;
 mod scorer;
 mod training;
 mod tuning;
 
+pub use crate::kernel::Landmarks;
+pub use band::TieBand;
+pub use chances::Chances;
+pub use online::{Batch, OnlineState, OnlineTraining, Schedule, Task, class_name};
 pub use scorer::{ScoreFunction, Scorer};
-pub use training::{Balance, LearntFrom, Method, ThresholdRule, TieRegion, TieShare, Training};
+pub use training::{Balance, LearntFrom, Method, ThresholdRule, TieBandKind, TieRegion, TieShare, Training};
 pub use tuning::{EQUAL_MEANS, Tuning, TuningBaseline, TuningPoint, TuningSplit};
 
+pub use crate::data::Verdicts;
 use crate::data::{Outcome, PairSet};
 use crate::error::Result;
 
@@ -20,12 +28,20 @@ use crate::error::Result;
 pub struct Model {
     /// The ranking function r.
     pub scorer: Scorer,
-    /// τ ≥ 0.
+    /// τ ≥ 0; with a tie band, the mean over the training pairs.
     pub threshold: f64,
     /// β of the comparison machine: the machine's own threshold is −β in units of u = −β·r. `None` for rankers.
     pub beta: Option<f64>,
     /// The machine itself found no region of ties (β ≥ 0, or no ties in the data); scores are then u itself.
     pub no_tie_region: bool,
+    /// How the difference that does not matter depends on the pair, if it does.
+    pub band: Option<TieBand>,
+    /// How margins become probabilities, if they do.
+    pub chances: Option<Chances>,
+    /// Of a classifier its two classes: scores below 0 mean the first one, others the second.
+    pub classes: Option<Vec<String>>,
+    /// Where random steps stopped, from which they can go on.
+    pub state: Option<OnlineState>,
     /// How it was trained.
     pub training: Training,
 }
@@ -34,16 +50,44 @@ impl Model {
     /// score(right) − score(left) for every pair. Features are matched by name where both sides have names.
     pub fn margins(&self, set: &PairSet) -> Result<Vec<f64>> {
         let scores = self.scorer.scores(&set.items)?;
-        Ok(set.pairs.iter().map(|p| scores[p.right as usize] - scores[p.left as usize]).collect())
+        Ok(margins_of(&scores, set))
+    }
+
+    /// Everything the model says of pairs.
+    pub fn judge(&self, set: &PairSet) -> Result<Verdicts> {
+        let features = self.scorer.read(&set.items)?;
+        let features = self.scorer.function.mapped(&features)?;
+        let margins = margins_of(&self.scorer.scores_of_mapped(&features, &set.items)?, set);
+        let widths = self.band.as_ref().map(|band| band.widths(&features, set)).transpose()?;
+        let width = |k: usize| widths.as_ref().map(|widths| widths[k]);
+        let chances = self.chances.map(|rule| margins.iter().enumerate().map(|(k, &m)| rule.of(m, width(k))).collect());
+        let (thresholds, excess) = match &widths {
+            None => (None, None),
+            Some(widths) => {
+                let of = |(&margin, &width): (&f64, &f64)| {
+                    let of_chances = self
+                        .chances
+                        .and_then(|rule| Some((rule.threshold(Some(width))?, rule.excess(margin, Some(width))?)));
+                    of_chances.unwrap_or((width.max(0.0), margin.abs() - width))
+                };
+                let (thresholds, excess): (Vec<f64>, Vec<f64>) = margins.iter().zip(widths).map(of).unzip();
+                (Some(thresholds), Some(excess))
+            }
+        };
+        Ok(Verdicts { margins, threshold: self.threshold, thresholds, excess, chances })
     }
 
     /// The predicted outcome of every pair.
     pub fn compare(&self, set: &PairSet) -> Result<Vec<Outcome>> {
-        Ok(self.margins(set)?.into_iter().map(|m| self.outcome_of(m)).collect())
+        Ok(self.judge(set)?.outcomes())
     }
 
-    /// The predicted outcome for a margin.
-    pub fn outcome_of(&self, margin: f64) -> Outcome {
-        Outcome::of_margin(margin, self.threshold)
+    /// The class that a score means; `None` if this is no classifier.
+    pub fn class_of(&self, score: f64) -> Option<&str> {
+        self.classes.as_ref()?.get(usize::from(score >= 0.0)).map(String::as_str)
     }
+}
+
+fn margins_of(scores: &[f64], set: &PairSet) -> Vec<f64> {
+    set.pairs.iter().map(|p| scores[p.right as usize] - scores[p.left as usize]).collect()
 }

@@ -6,15 +6,17 @@ use std::collections::{HashMap, HashSet};
 
 use crate::data::{Features, Items, Scaler};
 use crate::error::{Error, Result};
-use crate::kernel::{ItemBlocks, KernelFunction};
+use crate::kernel::{ItemBlocks, KernelFunction, Landmarks};
 
 /// How a scaled item is scored.
 #[derive(Debug, Clone)]
 pub enum ScoreFunction {
-    /// w·x
+    /// w·x + bias
     Linear {
         /// One weight per feature.
         weights: Vec<f64>,
+        /// What is added to all scores; 0 for all that see differences alone.
+        bias: f64,
     },
     /// Σ aₛ K(s, x)
     Kernel {
@@ -25,15 +27,37 @@ pub enum ScoreFunction {
         /// One coefficient per support item.
         coefficients: Vec<f64>,
     },
+    /// w·(x, ψ(x)): a weight per feature, and per feature that makes a kernel linear.
+    Landmarks {
+        /// The features ψ.
+        map: Landmarks,
+        /// One weight per feature of either kind.
+        weights: Vec<f64>,
+    },
 }
 
 impl ScoreFunction {
-    /// One score per (scaled) row.
-    pub(crate) fn scores(&self, features: &Features) -> Result<Vec<f64>> {
+    /// The rows that the function is linear in, or reads.
+    pub(crate) fn mapped<'a>(&self, features: &'a Features) -> Result<Cow<'a, Features>> {
         match self {
-            ScoreFunction::Linear { weights } => Ok(features.times(weights)),
+            ScoreFunction::Landmarks { map, .. } => Ok(Cow::Owned(map.beside(features)?)),
+            _ => Ok(Cow::Borrowed(features)),
+        }
+    }
+
+    /// One score per row that it is linear in, or reads.
+    fn scores(&self, mapped: &Features) -> Result<Vec<f64>> {
+        match self {
+            ScoreFunction::Linear { weights, bias } => {
+                let mut scores = mapped.times(weights);
+                if *bias != 0.0 {
+                    scores.iter_mut().for_each(|score| *score += bias);
+                }
+                Ok(scores)
+            }
+            ScoreFunction::Landmarks { weights, .. } => Ok(mapped.times(weights)),
             ScoreFunction::Kernel { kernel, support, coefficients } => {
-                ItemBlocks::<f64>::new(*kernel, support)?.scores_of(features, coefficients)
+                ItemBlocks::<f64>::new(*kernel, support)?.scores_of(mapped, coefficients)
             }
         }
     }
@@ -43,6 +67,7 @@ impl ScoreFunction {
         match self {
             ScoreFunction::Linear { .. } => KernelFunction::Linear,
             ScoreFunction::Kernel { kernel, .. } => *kernel,
+            ScoreFunction::Landmarks { map, .. } => map.kernel,
         }
     }
 }
@@ -67,7 +92,12 @@ impl Scorer {
     /// on neither side, columns that the data lack at the end are 0.
     pub fn scores(&self, items: &Items) -> Result<Vec<f64>> {
         let features = self.read(items)?;
-        let scores = self.function.scores(&features)?;
+        self.scores_of_mapped(&*self.function.mapped(&features)?, items)
+    }
+
+    /// The same, with the features as the function wants them.
+    pub(super) fn scores_of_mapped(&self, mapped: &Features, items: &Items) -> Result<Vec<f64>> {
+        let scores = self.function.scores(mapped)?;
         match scores.iter().position(|score| !score.is_finite()) {
             None => Ok(scores),
             Some(item) => Err(Error::Numeric {

@@ -1,7 +1,7 @@
 //! What is known of a model's training, saved with it. No times and no thread counts: the same input gives the
 //! same bytes.
 
-use super::Tuning;
+use super::{OnlineTraining, Tuning};
 use crate::data::Scale;
 use crate::kernel::KernelFunction;
 use crate::loss::Loss;
@@ -18,11 +18,20 @@ pub enum Method {
     Rank,
     /// Ranking SVM that sees a tie as two opposite pairs, then a threshold.
     Rank2,
+    /// Davidson's model: left, tie and right in proportions of the scores.
+    Davidson,
+    /// The structural machine that minimises swapped pairs.
+    Swap,
+    /// Least squares on the labels themselves, with a penalty on the weights.
+    Ridge,
+    /// Subgradient steps on random pairs or groups of items, or on random items of two classes.
+    Online,
 }
 
 impl Method {
     /// All methods.
-    pub const ALL: [Method; 3] = [Method::Compare, Method::Rank, Method::Rank2];
+    pub const ALL: [Method; 7] =
+        [Method::Compare, Method::Rank, Method::Rank2, Method::Davidson, Method::Swap, Method::Ridge, Method::Online];
 
     /// The name in options and files.
     pub fn name(self) -> &'static str {
@@ -30,7 +39,16 @@ impl Method {
             Method::Compare => "compare",
             Method::Rank => "rank",
             Method::Rank2 => "rank2",
+            Method::Davidson => "davidson",
+            Method::Swap => "swap",
+            Method::Ridge => "ridge",
+            Method::Online => "online",
         }
+    }
+
+    /// Whether it learns from items alone, and not from judged pairs.
+    pub fn is_of_items(self) -> bool {
+        matches!(self, Method::Swap | Method::Ridge)
     }
 }
 
@@ -56,6 +74,17 @@ pub enum TieRegion {
     Always,
 }
 
+/// Whether the tie region is the same for all pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TieBandKind {
+    /// One threshold.
+    #[default]
+    Constant,
+    /// A function of the pair: of the mean of both sides, their absolute difference, and the comparison's own columns.
+    Pair,
+}
+
 /// How pairs are weighted against each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -78,6 +107,8 @@ pub enum LearntFrom {
     Pairs,
     /// Items with labels, in groups.
     Items,
+    /// Items with labels, and judged pairs of them.
+    Both,
 }
 
 /// Shares of ties on the training pairs.
@@ -115,6 +146,12 @@ pub struct Training {
     pub threshold_rule: ThresholdRule,
     /// Whether β was capped.
     pub tie_region: TieRegion,
+    /// Whether the tie region depends on the pair.
+    #[serde(default)]
+    pub tie_band: TieBandKind,
+    /// τ of Rao and Kupper or ν of Davidson, where it is the same for all pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tie_parameter: Option<f64>,
     /// What the ties' weights were multiplied with.
     #[serde(with = "super::number")]
     pub tie_weight: f64,
@@ -135,10 +172,10 @@ pub struct Training {
     pub pairs: usize,
     /// Of these, ties; 0 for items, of which only pairs with different labels count.
     pub ties: usize,
-    /// The primal value at the model.
+    /// The primal value at the model; NaN where nobody computed it, see [`Training::known_objective`].
     #[serde(with = "super::number")]
     pub objective: f64,
-    /// (primal − dual)/max(primal, 1e-12).
+    /// (primal − dual)/max(primal, 1e-12); NaN where nobody computed it, see [`Training::known_gap`].
     #[serde(with = "super::number")]
     pub gap: f64,
     /// What the gap is.
@@ -158,9 +195,30 @@ pub struct Training {
     /// With C = ∞, the least lead of a better item over a worse one for weights of norm 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
+    /// Losses were divided by the number of pairs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub normalise: bool,
+    /// Partners that were drawn for each item; `None`: all pairs count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs_per_item: Option<usize>,
+    /// How random steps were made, by [`Method::Online`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub online: Option<OnlineTraining>,
     /// What the user should know.
     pub warnings: Vec<String>,
     /// The search that chose C, kernel and loss, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuning: Option<Tuning>,
+}
+
+impl Training {
+    /// The primal value at the model, where it was computed: a stream is not read again for it unless that is asked for.
+    pub fn known_objective(&self) -> Option<f64> {
+        Some(self.objective).filter(|value| !value.is_nan())
+    }
+
+    /// The relative duality gap, where it was computed.
+    pub fn known_gap(&self) -> Option<f64> {
+        Some(self.gap).filter(|gap| !gap.is_nan())
+    }
 }

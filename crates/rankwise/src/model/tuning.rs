@@ -62,7 +62,7 @@ pub enum TuningSplit {
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TuningBaseline {
-    /// The answer; `None` for items, which all get the same score.
+    /// The answer; `None` for items, which all get the same score, and for the shares of the outcomes of pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
     /// The metric.
@@ -122,7 +122,9 @@ impl Tuning {
             TuningSplit::ValidationItems { .. } => !is_of_items,
             TuningSplit::Folds { .. } => false,
         };
-        if is_of_other || self.baseline.is_some_and(|baseline| baseline.outcome.is_none() != is_of_items) {
+        // The shares of outcomes are no outcome, and the best answer where probabilities are measured.
+        let has_no_outcome = is_of_items || ["log_loss", "brier"].contains(&self.metric.as_str());
+        if is_of_other || self.baseline.is_some_and(|baseline| baseline.outcome.is_none() != has_no_outcome) {
             return Err("the search is one of items or of pairs, and the model is of the other".into());
         }
         if let Some(bad) = self.baseline.map(|baseline| baseline.value).filter(|value| !value.is_finite()) {

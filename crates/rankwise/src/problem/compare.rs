@@ -24,6 +24,8 @@ pub(crate) enum Task {
     Rank,
     /// Ranking SVM that sees a tie as two opposite pairs.
     Rank2,
+    /// Davidson's model of three outcomes, which is solved in weights alone.
+    Davidson,
 }
 
 /// A merged pair: whether it is a tie, and its weight times C. The direction of a non-tie goes from the worse item to the
@@ -236,7 +238,7 @@ impl MirroredQp for PairProblem<'_> {
         match self.task {
             Task::Compare { capped: false } => Anchor::None,
             Task::Compare { capped: true } => Anchor::AtMostMinusOne,
-            Task::Rank | Task::Rank2 => Anchor::Zero,
+            Task::Rank | Task::Rank2 | Task::Davidson => Anchor::Zero,
         }
     }
 

@@ -12,7 +12,7 @@ use crate::kernel::{ItemRows, KernelFunction, LANES, PackedPairs, gather_differe
 use crate::math::{add_multiple, dot};
 
 /// The largest number of distinct pairs to learn from, and the most numbers in all.
-const MOST_COLUMNS: usize = 2000;
+pub(crate) const MOST_COLUMNS: usize = 2000;
 const MOST_NUMBERS: usize = 8 << 20;
 
 /// Rows of products with the pairs that may have a coefficient.

@@ -3,17 +3,25 @@
 mod bias;
 mod compare;
 mod exact;
+mod examples;
 mod gram;
-mod linear_primal;
 mod pair_rows;
+mod pair_sums;
 mod rank;
+mod ridge;
 pub(crate) mod threshold;
+mod together;
 
 pub(crate) use compare::{PairProblem, Task};
 pub(crate) use exact::Exact;
-pub(crate) use linear_primal::LinearPrimal;
+pub(crate) use examples::{ExampleSums, ExampleTerms};
+pub(crate) use gram::MOST_COLUMNS as MATRIX_PAIRS;
 pub(crate) use pair_rows::PairRows;
-pub(crate) use rank::{RankCounts, RankSums, Shape, Weighing};
+pub(crate) use pair_sums::{Band, Costs, Hinge, PairSums, Rule};
+pub(crate) use rank::{Draw, GroupTerms, PairTerms, RankCounts, RankSums, Shape, Weighing};
+pub(crate) use ridge::RidgeProblem;
+
+pub(crate) use together::Together;
 
 use crate::math::Real;
 
@@ -117,33 +125,6 @@ pub(crate) trait PairLosses: MirroredQp {
     fn coefficients(&self, duals: &[[f64; 2]]) -> Vec<f64>;
 }
 
-/// A point of a smooth primal problem.
-#[derive(Debug, Clone)]
-pub(crate) struct PrimalPoint {
-    /// The primal value.
-    pub(crate) value: f64,
-    /// Its gradient; the gap to the duals of the losses is ½‖gradient‖².
-    pub(crate) gradient: Vec<f64>,
-    /// What the losses say.
-    pub(crate) losses: PairPoint,
-}
-
-/// A smooth convex function of weights with ½‖weights‖² in it, as Newton's method sees it.
-pub(crate) trait SmoothPrimal {
-    /// How many weights there are.
-    fn dim(&self) -> usize;
-    /// The function at given weights.
-    fn at(&self, weights: &[f64]) -> PrimalPoint;
-    /// Hessian times a vector.
-    fn hessian_times(&self, point: &PrimalPoint, v: &[f64]) -> Vec<f64>;
-    /// The Hessian itself, row by row; only the lower triangle counts.
-    fn hessian(&self, point: &PrimalPoint) -> Vec<f64>;
-    /// Its diagonal, or an upper bound of it.
-    fn hessian_diagonal(&self, point: &PrimalPoint) -> Vec<f64>;
-    /// Multiplications that forming the Hessian takes.
-    fn hessian_work(&self) -> usize;
-}
-
 /// What a sum of losses says at given weights.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SumPoint {
@@ -170,8 +151,12 @@ pub(crate) trait BlockSums {
     fn hessian_times(&mut self, v: &[f64]) -> Vec<f64>;
     /// About the diagonal of the Hessian. One read or two.
     fn hessian_diagonal(&mut self) -> Vec<f64>;
-    /// Vectors, some at a time one after the other, whose outer products sum to about the Hessian: about `n` of them.
-    fn hessian_sketch(&mut self, n: usize, take: &mut dyn FnMut(&[f64]));
+    /// Vectors, one after the other, whose outer products sum to about the Hessian: about `n` of them.
+    fn hessian_sketch(&mut self, n: usize) -> Vec<f64>;
+    /// The same vectors in the same order, some at a time.
+    fn sketch_in_parts(&mut self, n: usize, take: &mut dyn FnMut(&[f64])) {
+        take(&self.hessian_sketch(n));
+    }
     /// Makes the blocks ready to try steps in a direction from where they are. One read.
     fn aim(&mut self, direction: &[f64]);
     /// The value after a step of this size in that direction, and its slope there; no read. The Hessian is not defined
@@ -185,6 +170,49 @@ pub(crate) trait BlockSums {
     fn round_off(&mut self, width: f64);
     /// About the same sum over a small share of the data, if there is enough of it.
     fn thinned(&self) -> Option<Box<dyn BlockSums + '_>>;
+}
+
+/// A quadratic function of weights, with ½‖w‖² in it.
+pub(crate) trait LeastSquares {
+    /// How many weights there are.
+    fn dim(&self) -> usize;
+    /// The value at given weights, and the gradient. One read.
+    fn at(&self, weights: &[f64]) -> (f64, Vec<f64>);
+    /// Hessian times a vector. One read.
+    fn hessian_times(&self, v: &[f64]) -> Vec<f64>;
+    /// The Hessian itself, row by row; only the lower triangle counts.
+    fn hessian(&self) -> Vec<f64>;
+    /// Its diagonal.
+    fn hessian_diagonal(&self) -> Vec<f64>;
+    /// Multiplications that forming and factoring the Hessian takes.
+    fn hessian_work(&self) -> usize;
+}
+
+/// A plane that touches a convex function of weights from below: offset − normal·w.
+#[derive(Debug, Clone)]
+pub(crate) struct Plane {
+    pub(crate) offset: f64,
+    pub(crate) normal: Vec<f64>,
+}
+
+/// A convex function of weights, at least 0, that is the largest of finitely many planes, as cutting planes see it.
+pub(crate) trait Planes: BlockSums {
+    /// A plane that touches after a step of this size in the direction aimed at last; 0 is where the blocks are. One read.
+    /// `None` where numbers leave their range.
+    fn plane(&mut self, step: f64) -> Option<Plane>;
+    /// Goes that step, without a read.
+    fn settle(&mut self, step: f64);
+}
+
+/// Losses of which a solver sees one random term at a time. A term is drawn in proportion to its weight, so that the mean of
+/// its slope is the slope of all losses over the sum of their weights.
+pub(crate) trait RandomTerms {
+    /// Draws a term and looks at it at the weights `scale`·`direction`; whether it has a slope there.
+    fn draw(&mut self, direction: &[f64], scale: f64) -> bool;
+    /// Adds minus the slope of the drawn term, times a factor, to `direction`, and times another factor to another vector.
+    fn descend(&mut self, direction: &mut [f64], factor: f64, other: Option<(&mut [f64], f64)>);
+    /// The mean of ‖d‖² over a few random terms with leads d·w.
+    fn mean_square(&mut self) -> f64;
 }
 
 /// Rows of the matrix K over pairs, restricted to the pairs the solver still works on.

@@ -3,78 +3,164 @@
 //! err(τ) = weight of the ties with |z| > τ, plus that of the others with |z| ≤ τ or the wrong sign: constant between
 //! neighbouring values of |z|, so one sort finds the exact minimum.
 
+use rayon::prelude::*;
+
 use crate::data::Outcome;
-use crate::data::order::argsort;
 
 /// Sizes closer than this share of the largest are equal.
 const ROUNDING: f64 = 1e-9;
 
-/// Sizes |z| that are one, and the error for τ from there up to the next.
-struct Run {
-    low: f64,
-    high: f64,
-    error: f64,
+/// Pairs that are sorted at once; more are split by size first, so that nothing is kept for each of many.
+const AT_ONCE: usize = 1 << 20;
+
+/// What is to be cut: pairs by their size, up to which they are ties.
+pub(crate) struct Cuts<'a> {
+    pub(crate) n: usize,
+    pub(crate) outcome: &'a (dyn Fn(usize) -> Outcome + Sync),
+    pub(crate) margin: &'a (dyn Fn(usize) -> f64 + Sync),
+    pub(crate) weight: &'a (dyn Fn(usize) -> f64 + Sync),
 }
 
 /// The minimiser of the weighted zero-one error over τ ≥ 0. Below the smallest |z| it is 0, beyond the largest it is
 /// max|z|, in between the middle of two neighbours; among equal errors the widest inner gap wins, then the smallest τ.
 /// Without ties it is 0. Sizes that differ by rounding are one: margins pile up where losses have corners. O(n log n).
-pub(crate) fn best_threshold(outcomes: &[Outcome], margins: &[f64], weight: impl Fn(usize) -> f64) -> f64 {
-    if !outcomes.contains(&Outcome::Tie) {
+pub(crate) fn best_threshold(cuts: &Cuts<'_>) -> f64 {
+    if !(0..cuts.n).any(|k| (cuts.outcome)(k) == Outcome::Tie) {
         return 0.0;
     }
-    let size: Vec<f64> = margins.iter().map(|z| z.abs()).collect();
-    let order = argsort(&size);
-    // Error that moves with τ, relative to τ below every |z|.
-    let mut error = 0.0;
-    let mut runs: Vec<Run> = Vec::new();
-    let rounding = ROUNDING * order.last().map_or(0.0, |&k| size[k as usize]);
-    for k in order.into_iter().map(|k| k as usize) {
-        if outcomes[k] == Outcome::Tie {
-            error -= weight(k);
-        } else if Outcome::of_margin(margins[k], 0.0) == outcomes[k] {
-            error += weight(k);
-        }
-        match runs.last_mut() {
-            // A tie at exactly 0 is one for every τ, whatever is near it.
-            Some(run) if size[k] - run.high <= rounding && (run.high > 0.0 || size[k] == 0.0) => {
-                (run.high, run.error) = (size[k], error);
-            }
-            _ => runs.push(Run { low: size[k], high: size[k], error }),
-        }
+    best_cut(cuts, &|k| (cuts.margin)(k).abs(), None, AT_ONCE)
+}
+
+/// What to widen a tie region by that depends on the pair, for the least error: a pair is a tie where |z| ≤ width + that.
+pub(crate) fn best_widening(cuts: &Cuts<'_>, width: &(dyn Fn(usize) -> f64 + Sync)) -> f64 {
+    let size = |k: usize| (cuts.margin)(k).abs() - width(k);
+    let least = (0..cuts.n).map(size).fold(f64::INFINITY, f64::min);
+    let most = (0..cuts.n).map(size).fold(f64::NEG_INFINITY, f64::max);
+    if !(0..cuts.n).any(|k| (cuts.outcome)(k) == Outcome::Tie) {
+        return least - 1.0;
     }
-    let total: f64 = (0..outcomes.len()).map(&weight).sum();
-    let slack = 1e-12 * total;
-    // (error, inner width, τ)
-    let mut best: Option<(f64, f64, f64)> = None;
-    let mut offer = |error: f64, width: f64, tau: f64| {
-        let better = match best {
-            None => true,
-            Some((least, widest, _)) => error < least - slack || (error <= least + slack && width > widest),
+    best_cut(cuts, &size, Some(least - (1e-3 * (most - least)).max(1e-9)), AT_ONCE)
+}
+
+/// The best of all cuts through sizes, up to which a pair is a tie. `below` is the cut below all of them; without it, 0 is,
+/// unless a size is 0.
+fn best_cut(cuts: &Cuts<'_>, size: &(dyn Fn(usize) -> f64 + Sync), below: Option<f64>, at_once: usize) -> f64 {
+    let largest = (0..cuts.n).into_par_iter().map(|k| size(k).abs()).reduce(|| 0.0, f64::max);
+    let total: f64 = (0..cuts.n).map(cuts.weight).sum();
+    let mut search =
+        Search { error: 0.0, rounding: ROUNDING * largest, slack: 1e-12 * total, below, last: None, best: None };
+    for (from, to) in bounds(cuts.n, size, at_once) {
+        let within = |k: &usize| {
+            let size = size(*k);
+            size >= from && size < to
         };
-        if better {
-            best = Some((error, width, tau));
+        let mut part: Vec<(f64, u32)> =
+            (0..cuts.n).into_par_iter().filter(within).map(|k| (size(k), k as u32)).collect();
+        part.par_sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        for (size, k) in part {
+            let (outcome, weight) = ((cuts.outcome)(k as usize), (cuts.weight)(k as usize));
+            let change = if outcome == Outcome::Tie {
+                -weight
+            } else if Outcome::of_margin((cuts.margin)(k as usize), 0.0) == outcome {
+                weight
+            } else {
+                0.0
+            };
+            search.add(size, change);
         }
-    };
-    if runs[0].low > 0.0 {
-        offer(0.0, 0.0, 0.0);
     }
-    for (at, run) in runs.iter().enumerate() {
-        match runs.get(at + 1) {
-            Some(next) => {
-                let middle = run.high + 0.5 * (next.low - run.high);
-                offer(run.error, next.low - run.high, if middle < next.low { middle } else { run.high });
+    search.finish()
+}
+
+/// Ranges that together hold all sizes, about `at_once` in each.
+fn bounds(n: usize, size: &(dyn Fn(usize) -> f64 + Sync), at_once: usize) -> Vec<(f64, f64)> {
+    let n_parts = n.div_ceil(at_once);
+    let mut sample: Vec<f64> =
+        if n_parts < 2 { Vec::new() } else { (0..n).step_by((n / (64 * n_parts)).max(1)).map(size).collect() };
+    sample.sort_unstable_by(f64::total_cmp);
+    let mut cuts: Vec<f64> = (1..n_parts).filter_map(|at| sample.get(at * sample.len() / n_parts).copied()).collect();
+    cuts.dedup();
+    let ends = cuts.iter().copied().chain([f64::INFINITY]);
+    [f64::NEG_INFINITY].into_iter().chain(cuts.clone()).zip(ends).collect()
+}
+
+/// Sizes that are one, and the error for cuts from there up to the next.
+struct Run {
+    high: f64,
+    error: f64,
+}
+
+/// A walk through sizes from the smallest.
+struct Search {
+    /// What moves with the cut, relative to one below all sizes.
+    error: f64,
+    rounding: f64,
+    slack: f64,
+    below: Option<f64>,
+    last: Option<Run>,
+    /// (error, inner width, cut)
+    best: Option<(f64, f64, f64)>,
+}
+
+impl Search {
+    fn add(&mut self, size: f64, change: f64) {
+        self.error += change;
+        let error = self.error;
+        match &mut self.last {
+            // A tie at exactly 0 is one for every τ, whatever is near it.
+            Some(run) if size - run.high <= self.rounding && (run.high != 0.0 || size == 0.0) => {
+                (run.high, run.error) = (size, error);
             }
-            None => offer(run.error, 0.0, run.high),
+            Some(run) => {
+                let middle = run.high + 0.5 * (size - run.high);
+                let cut = if middle < size { middle } else { run.high };
+                let (before, width) = (run.error, size - run.high);
+                *run = Run { high: size, error };
+                self.offer(before, width, cut);
+            }
+            None => {
+                if let Some(cut) = self.below.or((size > 0.0).then_some(0.0)) {
+                    self.offer(0.0, 0.0, cut);
+                }
+                self.last = Some(Run { high: size, error });
+            }
         }
     }
-    best.map_or(0.0, |(_, _, tau)| tau)
+
+    fn offer(&mut self, error: f64, width: f64, cut: f64) {
+        let is_better = match self.best {
+            None => true,
+            Some((least, widest, _)) => error < least - self.slack || (error <= least + self.slack && width > widest),
+        };
+        if is_better {
+            self.best = Some((error, width, cut));
+        }
+    }
+
+    fn finish(mut self) -> f64 {
+        if let Some(run) = self.last.take() {
+            self.offer(run.error, 0.0, run.high);
+        }
+        self.best.map_or(0.0, |(_, _, cut)| cut)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::data::Random;
+
+    fn best_threshold(outcomes: &[Outcome], margins: &[f64], weight: impl Fn(usize) -> f64 + Sync) -> f64 {
+        let cuts = Cuts { n: outcomes.len(), outcome: &|k| outcomes[k], margin: &|k| margins[k], weight: &weight };
+        let found = super::best_threshold(&cuts);
+        // A few at a time, the same.
+        let size = |k: usize| margins[k].abs();
+        let has_ties = outcomes.contains(&Outcome::Tie);
+        for at_once in [1, 2, 5] {
+            assert!(!has_ties || best_cut(&cuts, &size, None, at_once) == found);
+        }
+        found
+    }
 
     fn error(outcomes: &[Outcome], margins: &[f64], weights: &[f64], tau: f64) -> f64 {
         (0..outcomes.len()).filter(|&k| Outcome::of_margin(margins[k], tau) != outcomes[k]).map(|k| weights[k]).sum()

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::split::Part;
 use super::tuner::TuneWatch;
+use crate::data::Verdicts;
 use crate::error::{Error, Result};
 use crate::estimator::{HeldOut, PairEstimator, Path};
 use crate::metrics::{Judged, PairMetric};
@@ -111,7 +112,7 @@ impl Chain<'_> {
         if !is_exact {
             return Ok(None);
         }
-        self.judge(&margins, threshold, stop, metric).map(Some)
+        self.measure(&Verdicts::plain(margins, threshold), stop, metric).map(Some)
     }
 
     /// A fit as `train` makes it.
@@ -121,12 +122,12 @@ impl Chain<'_> {
         if model.training.stop == Stop::Interrupted {
             return Ok(Cell::NotReached);
         }
-        self.judge(&model.margins(&self.part.held.set)?, model.threshold, model.training.stop, metric)
+        self.measure(&model.judge(&self.part.held.set)?, model.training.stop, metric)
     }
 
-    fn judge(&self, margins: &[f64], threshold: f64, stop: Stop, metric: PairMetric) -> Result<Cell> {
+    fn measure(&self, verdicts: &Verdicts, stop: Stop, metric: PairMetric) -> Result<Cell> {
         let held = &self.part.held;
-        let judged = Judged::new(&held.outcomes, margins, held.weights.as_deref(), threshold)?;
+        let judged = Judged::of(&held.outcomes, verdicts, held.weights.as_deref())?;
         Ok(match metric.of(&judged) {
             Some(value) => Cell::Measured(value, stop),
             None => Cell::Failed(format!("{} is not defined", metric.name())),

@@ -10,7 +10,7 @@ use super::found::{Found, Point, Refit, in_pool};
 use super::grid::{distinct, three_digits};
 use super::rank_split::{RankPart, RankParts, RankSplit};
 use super::tuner::{TuneWatch, Tuned};
-use crate::data::{Ranking, Rows};
+use crate::data::Ranking;
 use crate::error::{Error, Result};
 use crate::estimator::{RankSvm, RankTrial, check_width, unit_of_c};
 use crate::kernel::Kernel;
@@ -97,7 +97,7 @@ impl RankTuner {
     /// group), k = 0.1, 1, …, 100000, in three digits. C multiplies a sum over pairs, so that what is small or large
     /// depends on how many there are.
     pub fn usual_c(svm: &RankSvm, data: &Ranking) -> Result<Vec<f64>> {
-        check_width(Rows::Held(&data.items.features))?;
+        check_width(&data.items.features)?;
         let unit = unit_of_c(svm, data)?;
         let values = USUAL_POWERS.map(|power| three_digits(unit * 10f64.powi(power)));
         if values.iter().all(|&c| c > 0.0 && c.is_finite()) {
@@ -127,7 +127,7 @@ impl RankTuner {
     /// model is what [`RankSvm::fit`] makes of all of the data; with validation items, of `data` alone.
     pub fn tune(&self, data: &Ranking, split: RankSplit<'_>, watch: &dyn TuneWatch) -> Result<Tuned> {
         self.check()?;
-        check_width(Rows::Held(&data.items.features))?;
+        check_width(&data.items.features)?;
         let started = Instant::now();
         in_pool(self.svm.effort.threads, || {
             let parts = split.parts(data, &self.metric, self.svm.effort.seed)?;

@@ -59,7 +59,7 @@ impl Split<'_> {
             return Err(Error::parameter(
                 "metric",
                 metric.name(),
-                "one that depends on the model: zero_one, auc or pair_accuracy",
+                "one that depends on the model: zero_one, auc, pair_accuracy, log_loss or brier",
             ));
         }
         let present = |data: &Comparisons| {
@@ -186,7 +186,8 @@ impl Part {
         }
         let margins = vec![0.0; self.held.n_pairs()];
         let judged = Judged::new(&self.held.outcomes, &margins, self.held.weights.as_deref(), 0.0)?;
-        if metric.of(&judged).is_some() {
+        // Defined for a constant answer, defined for a model.
+        if metric.of_constant(&judged).is_some() {
             return Ok(());
         }
         let [left, tie, right] = judged.totals();
@@ -204,6 +205,20 @@ impl Part {
     }
 }
 
+/// A tie band learnt from the comparison's own columns needs them in the validation pairs, too.
+pub(super) fn check_context(train: &Comparisons, valid: &Comparisons) -> Result<()> {
+    let names = |data: &'_ Comparisons| data.set.context.as_ref().map(|c| c.names.clone()).unwrap_or_default();
+    let found = names(valid);
+    match names(train).iter().find(|name| !found.contains(name)) {
+        None => Ok(()),
+        Some(missing) => Err(Error::data(
+            Place::file("validation pairs"),
+            format!("they lack the column pair.{missing}, which the tie region may depend on"),
+            "give them the columns that the training pairs have",
+        )),
+    }
+}
+
 /// The validation items as a model of the training items reads them; `what` is what the data are.
 pub(super) fn columns_as_in<'a>(train: &Items, valid: &'a Items, what: &str) -> Result<Cow<'a, Features>> {
     let n_features = train.features.n_cols();
@@ -212,7 +227,7 @@ pub(super) fn columns_as_in<'a>(train: &Items, valid: &'a Items, what: &str) -> 
         feature_names: train.feature_names.clone(),
         are_indicators: train.are_indicators,
         scaler: None,
-        function: ScoreFunction::Linear { weights: vec![0.0; n_features] },
+        function: ScoreFunction::Linear { weights: vec![0.0; n_features], bias: 0.0 },
     };
     scorer.read(valid).map_err(|error| match error {
         Error::Mismatch { problem, remedy } => Error::Data {

@@ -11,6 +11,7 @@ use super::split::Parts;
 use crate::error::{Error, Result};
 use crate::estimator::{PairEstimator, Trials};
 use crate::kernel::KernelFunction;
+use crate::loss::Loss;
 use crate::metrics::PairMetric;
 
 /// What to measure on what.
@@ -91,17 +92,24 @@ impl Sweep<'_> {
         Ok(works)
     }
 
+    /// The method with a kernel and a loss; probabilities that nobody looks at are not made.
+    fn shaped(&self, kernel: usize, loss: Loss) -> PairEstimator {
+        let estimator = self.estimator.clone().shaped(self.grid.c[0], self.grid.kernels[kernel], loss);
+        if self.metric.needs_chances() { estimator } else { estimator.calibrated(false) }
+    }
+
     /// All fits with one kernel: C by C, all parts of one before the next, so that a time limit leaves complete points.
     fn work(&self, work: &Work<'_>, cs: &[f64], n_at_once: usize) -> Result<Vec<Done>> {
-        let Grid { kernels, losses, .. } = self.grid;
+        let losses = &self.grid.losses;
         if self.limits.are_over() {
             return Ok(Vec::new());
         }
         // Where a kernel's numbers leave their range, the fits say so one by one.
-        let shared = match work.trials.with_kernel(work.function, losses) {
-            Ok(shared) => Some(shared),
-            Err(Error::Numeric { .. }) => None,
-            Err(error) => return Err(error),
+        let sharing: Vec<Loss> = losses.iter().copied().filter(|&loss| Trials::shares(&self.shaped(0, loss))).collect();
+        let shared = match (!sharing.is_empty()).then(|| work.trials.with_kernel(work.function, &sharing)) {
+            Some(Ok(shared)) => Some(shared),
+            None | Some(Err(Error::Numeric { .. })) => None,
+            Some(Err(error)) => return Err(error),
         };
         let places: Vec<(usize, usize, usize)> = (0..losses.len())
             .flat_map(|loss| work.parts.iter().map(move |&(number, part)| (loss, number, part)))
@@ -109,7 +117,7 @@ impl Sweep<'_> {
         let mut chains: Vec<Chain<'_>> = places
             .iter()
             .map(|&(loss, number, part)| {
-                let mut estimator = self.estimator.clone().shaped(cs[0], kernels[work.kernel], losses[loss]);
+                let mut estimator = self.shaped(work.kernel, losses[loss]);
                 let effort = estimator.effort_mut();
                 (effort.threads, effort.cache_mb) = (0, effort.cache_mb / n_at_once);
                 let path = shared.as_ref().and_then(|shared| work.trials.path(shared, &estimator, part));

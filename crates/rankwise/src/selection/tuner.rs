@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::chain::{Limits, TuneProgress};
 use super::found::{Found, Point, Refit, in_pool};
 use super::grid::{Grid, gamma_of, scale_gamma};
-use super::split::{Parts, Split};
+use super::split::{Parts, Split, check_context};
 use super::sweep::Sweep;
 use crate::data::Comparisons;
 use crate::error::{Error, Result};
@@ -14,7 +14,7 @@ use crate::estimator::{Fit, PairEstimator};
 use crate::kernel::{Gamma, Kernel};
 use crate::loss::Loss;
 use crate::metrics::{Judged, PairMetric};
-use crate::model::{Tuning, TuningBaseline, TuningPoint, TuningSplit};
+use crate::model::{TieBandKind, Tuning, TuningBaseline, TuningPoint, TuningSplit};
 use crate::progress::Unwatched;
 
 /// Looks on while a search runs. May be called from any thread.
@@ -116,10 +116,32 @@ impl Tuner {
 
     /// Whether every point is within its range; tuning asks too.
     pub fn check(&self) -> Result<()> {
-        let grid = self.grid.distinct()?;
+        let grid = self.points()?;
         // Whether one is in its range does not depend on the others.
         grid.c.iter().try_for_each(|&c| self.point(c, grid.kernels[0], grid.losses[0]).check())?;
-        grid.kernels.iter().try_for_each(|&kernel| self.point(grid.c[0], kernel, grid.losses[0]).check())
+        grid.kernels.iter().try_for_each(|&kernel| self.point(grid.c[0], kernel, grid.losses[0]).check())?;
+        for &loss in &grid.losses {
+            let point = self.point(grid.c[0], grid.kernels[0], loss);
+            point.check()?;
+            if self.metric.needs_chances() && !point.has_chances() {
+                return Err(Error::Unsupported {
+                    problem: format!(
+                        "{} is about probabilities, which margins of the loss {} do not have",
+                        self.metric.name(),
+                        loss.name()
+                    ),
+                    remedy: "calibrate them (--calibrate), or choose another metric".into(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The grid without what comes twice. Davidson's model has one loss, whatever the grid says.
+    fn points(&self) -> Result<Grid> {
+        let mut grid = self.grid.distinct()?;
+        grid.losses.iter_mut().for_each(|loss| *loss = self.point(grid.c[0], grid.kernels[0], *loss).shape().2);
+        grid.distinct()
     }
 
     /// Searches, while `watch` looks on.
@@ -131,6 +153,9 @@ impl Tuner {
         self.check()?;
         let started = Instant::now();
         let effort = *self.estimator.effort();
+        if let (Split::Valid(valid), TieBandKind::Pair) = (split, self.estimator.tie_band()) {
+            check_context(data, valid)?;
+        }
         let parts = split.parts(data, self.metric, effort.seed)?;
         in_pool(effort.threads, || self.search(data, &parts, split.record(&parts), started, watch))
     }
@@ -148,7 +173,7 @@ impl Tuner {
         started: Instant,
         watch: &dyn TuneWatch,
     ) -> Result<Tuned> {
-        let grid = self.grid.distinct()?;
+        let grid = self.points()?;
         let limits = Limits {
             // A time beyond what the clock can name is no limit.
             deadline: self.time_limit.and_then(|limit| started.checked_add(limit)),
@@ -207,6 +232,6 @@ impl Tuner {
         };
         let margins = vec![0.0; held.n_pairs()];
         let judged = Judged::new(&held.outcomes, &margins, held.weights.as_deref(), 0.0)?;
-        Ok(self.metric.of_constant(&judged).map(|(outcome, value)| TuningBaseline { outcome: Some(outcome), value }))
+        Ok(self.metric.of_constant(&judged).map(|(outcome, value)| TuningBaseline { outcome, value }))
     }
 }

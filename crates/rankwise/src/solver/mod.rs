@@ -2,14 +2,17 @@
 
 mod aim;
 mod cholesky;
+pub(crate) mod cutting_plane;
 pub(crate) mod hard_margin;
-pub(crate) mod newton;
+pub(crate) mod least_squares;
+mod master;
 pub(crate) mod newton_cg;
 pub(crate) mod pair_newton;
 pub(crate) mod polish;
 mod scan;
 pub(crate) mod smo;
 pub(crate) mod smoothing;
+pub(crate) mod subgradient;
 
 use std::time::Instant;
 

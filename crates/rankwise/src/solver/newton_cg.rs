@@ -242,7 +242,8 @@ impl<'a, 'b> Search<'a, 'b> {
         if self.wants_sketch() || (dim <= MOST_SKETCHED && self.sketch_reads() <= 1.0) {
             let mut matrix = vec![0.0; dim * dim];
             (0..dim).for_each(|at| matrix[at * dim + at] = 1.0);
-            self.sums.hessian_sketch(SKETCHED_PER_WEIGHT * dim, &mut |vectors| add_products(&mut matrix, vectors, dim));
+            self.sums
+                .sketch_in_parts(SKETCHED_PER_WEIGHT * dim, &mut |vectors| add_products(&mut matrix, vectors, dim));
             self.reads = 0.0;
             return Preconditioner::Sketch(Cholesky::new(matrix, dim, 1.0));
         }

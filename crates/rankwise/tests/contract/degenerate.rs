@@ -8,7 +8,7 @@ use rankwise::data::{Comparisons, Features, Items, Outcome, Pair, PairSet, Preci
 use rankwise::model::{Method, ThresholdRule, TieRegion};
 use rankwise::{Error, Gamma, Kernel, Loss, Model, Progress, Stop, Watch};
 
-use crate::oracle::plain::{Ask, Draw, assert_finite, comparisons, rows_of, scores};
+use crate::oracle::plain::{Ask, Draw, MACHINES, assert_finite, comparisons, rows_of, scores};
 use Outcome::{Left, Right, Tie};
 
 const POLY: Kernel = Kernel::Poly { gamma: Gamma::Scale, coef0: 0.0, degree: 3 };
@@ -17,7 +17,7 @@ const SIGMOID: Kernel = Kernel::Sigmoid { gamma: Gamma::Value(1.0), coef0: -1.0 
 /// All methods, kernels and losses, with a re-fitted threshold and with the machine's own.
 fn asks() -> Vec<Ask> {
     let mut asks = Vec::new();
-    for method in Method::ALL {
+    for method in MACHINES {
         for kernel in [Kernel::Linear, Kernel::Rbf { gamma: Gamma::Scale }, POLY] {
             for loss in Loss::OF_PAIRS {
                 asks.push(Ask::new(method, kernel, loss, 1.0));
@@ -273,7 +273,7 @@ fn a_watch_stops_the_fit_even_between_folds() {
 #[test]
 fn a_kernel_that_is_not_positive_definite_ends() {
     let data = Draw { seed: 5, items: 60, features: 3, pairs: 150, ties: 0.3, noise: 1.0 }.data();
-    for method in Method::ALL {
+    for method in MACHINES {
         for loss in Loss::OF_PAIRS {
             let ask = Ask::new(method, SIGMOID, loss, 1.0);
             let what = format!("{ask:?}");

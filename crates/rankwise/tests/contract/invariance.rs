@@ -3,10 +3,12 @@
 use rankwise::data::simulate::{Norm, Simulation};
 use rankwise::data::{Comparisons, Features, Outcome, Pair, PairSet, Precision, Random};
 use rankwise::io::model_to_bytes;
-use rankwise::model::{Method, ThresholdRule};
+use rankwise::model::ThresholdRule;
 use rankwise::{Gamma, Kernel, Loss, Model, Stop};
 
-use crate::oracle::plain::{Ask, Draw, comparisons, resolved, rows_of, scores, squared_norm, unit_of, weighted};
+use crate::oracle::plain::{
+    Ask, Draw, MACHINES, comparisons, resolved, rows_of, scores, squared_norm, unit_of, weighted,
+};
 
 const POLY: Kernel = Kernel::Poly { gamma: Gamma::Value(0.3), coef0: 1.0, degree: 2 };
 
@@ -17,7 +19,7 @@ fn draw(items: usize, pairs: usize) -> Comparisons {
 /// Fits over methods, kernels and losses, with a re-fitted threshold.
 fn asks() -> Vec<Ask> {
     let mut asks = Vec::new();
-    for method in Method::ALL {
+    for method in MACHINES {
         for kernel in [Kernel::Linear, Kernel::rbf(0.3), POLY] {
             asks.extend(Loss::OF_PAIRS.map(|loss| Ask::new(method, kernel, loss, 2.0).refit()));
         }
@@ -147,7 +149,17 @@ fn weight_two_is_twice_the_row() {
         }
     }
     for ask in asks() {
-        assert!(bytes_but_counts(ask.model(&heavy)) == bytes_but_counts(ask.model(&repeated)), "{ask:?}");
+        let (heavy_model, repeated_model) = (ask.model(&heavy), ask.model(&repeated));
+        if ask.kernel == Kernel::Linear && ask.loss == Loss::SquaredHinge {
+            // Solved in weights, where copies are summed one by one.
+            let pairs = |data: &Comparisons, model: &Model| scores(model, data);
+            for (a, b) in pairs(&data, &heavy_model).into_iter().zip(pairs(&data, &repeated_model)) {
+                assert!((a - b).abs() <= 1e-6 * (1.0 + a.abs()), "{ask:?}: {a} {b}");
+            }
+            assert!((heavy_model.threshold - repeated_model.threshold).abs() <= 1e-6, "{ask:?}");
+            continue;
+        }
+        assert!(bytes_but_counts(heavy_model) == bytes_but_counts(repeated_model), "{ask:?}");
     }
 }
 
@@ -195,7 +207,7 @@ fn units_of_features_and_c_trade_against_each_other() {
         rows_of(&data.set.items.features).iter().map(|x| x.iter().map(|v| scale * v).collect()).collect();
     let mut larger = data.clone();
     larger.set.items.features = Features::dense(3, rows.concat(), Precision::F64).unwrap();
-    for method in Method::ALL {
+    for method in MACHINES {
         for loss in Loss::OF_PAIRS {
             let ask = Ask::new(method, Kernel::Linear, loss, 2.0).tol(1e-9);
             let (a, b) = (ask.model(&data), ask.clone().c(2.0 / (scale * scale)).model(&larger));
@@ -218,7 +230,7 @@ fn a_constant_added_to_all_items_changes_nothing() {
             .collect();
         let mut moved = data.clone();
         moved.set.items.features = Features::dense(3, rows.concat(), Precision::F64).unwrap();
-        for method in Method::ALL {
+        for method in MACHINES {
             for (kernel, loss) in [
                 (Kernel::Linear, Loss::Hinge),
                 (Kernel::Linear, Loss::SquaredHinge),

@@ -4,6 +4,8 @@ mod certificate;
 mod collapse;
 mod degenerate;
 mod invariance;
+mod online;
+mod online_stream;
 mod rank_items;
 mod ranking_metrics;
 mod ranking_significance;

@@ -232,7 +232,7 @@ fn a_thinned_start_does_not_change_the_answer() {
     let cold = fit(&svm, &data);
     // From zero weights there is no thinned start.
     let mut zero = cold.clone();
-    zero.scorer.function = rankwise::model::ScoreFunction::Linear { weights: vec![0.0; 90] };
+    zero.scorer.function = rankwise::model::ScoreFunction::Linear { weights: vec![0.0; 90], bias: 0.0 };
     let plain = svm.fit_from(&data, Some(&zero), &Unwatched).unwrap().model;
     assert!(plain.training.iterations > cold.training.iterations);
     assert!((plain.training.objective / cold.training.objective - 1.0).abs() < 1e-8);

@@ -203,7 +203,7 @@ fn scores_do_not_depend_on_where_the_items_are() {
         feature_names: Some(["c", "a", "b"].map(String::from).to_vec()),
         are_indicators: false,
         scaler: None,
-        function: ScoreFunction::Linear { weights: vec![1.0, -2.0, 0.3] },
+        function: ScoreFunction::Linear { weights: vec![1.0, -2.0, 0.3], bias: 0.0 },
     };
     let score = |name: &str| score_items(&room.source(name), &Columns::default(), &[&scorer]).unwrap();
     let ((text, mut of_text), (blocks, mut of_blocks)) = (score("a.csv"), score("a.rwb"));

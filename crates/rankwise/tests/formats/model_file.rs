@@ -31,6 +31,8 @@ fn training(kernel: KernelFunction, method: Method) -> Training {
         seed: u64::MAX,
         threshold_rule: ThresholdRule::Refit,
         tie_region: TieRegion::Free,
+        tie_band: rankwise::model::TieBandKind::Constant,
+        tie_parameter: None,
         tie_weight: 1.0 / 3.0,
         balance: Balance::None,
         scale: Scale::None,
@@ -50,6 +52,9 @@ fn training(kernel: KernelFunction, method: Method) -> Training {
         collapsed: false,
         tie_share: TieShare { observed: 3.0 / 7.0, predicted: 2.0 / 7.0 },
         margin: Some(0.1),
+        normalise: false,
+        pairs_per_item: None,
+        online: None,
         warnings: vec!["feature \"a\\b\"\n differs".into()],
         tuning: None,
     }
@@ -58,11 +63,21 @@ fn training(kernel: KernelFunction, method: Method) -> Training {
 fn model(function: ScoreFunction, n_features: usize) -> Model {
     let training = training(function.kernel(), Method::Compare);
     let scorer = Scorer { n_features, feature_names: None, are_indicators: false, scaler: None, function };
-    Model { scorer, threshold: 0.1, beta: Some(-0.7), no_tie_region: false, training }
+    Model {
+        scorer,
+        threshold: 0.1,
+        beta: Some(-0.7),
+        no_tie_region: false,
+        classes: None,
+        state: None,
+        band: None,
+        chances: None,
+        training,
+    }
 }
 
 fn linear() -> Model {
-    let mut model = model(ScoreFunction::Linear { weights: vec![1.0 / 3.0, -0.0, 5e-324] }, 3);
+    let mut model = model(ScoreFunction::Linear { weights: vec![1.0 / 3.0, -0.0, 5e-324], bias: 0.0 }, 3);
     model.scorer.feature_names = Some(vec!["größe".into(), "a\"b".into(), String::new()]);
     model.scorer.scaler = Some(Scaler { shift: vec![0.1, -2.5, 1e300], divisor: vec![0.7, 1.0, 3.0] });
     model.threshold = 0.0;
@@ -70,6 +85,11 @@ fn linear() -> Model {
     model.no_tie_region = true;
     model.training = training(KernelFunction::Linear, Method::Rank2);
     model
+}
+
+/// Scores with a constant: 1e300 needs an exponent, −1/3 all digits.
+fn biased() -> Model {
+    model(ScoreFunction::Linear { weights: vec![2.0, 1e300], bias: -1.0 / 3.0 }, 2)
 }
 
 fn rbf_f64() -> Model {
@@ -107,7 +127,7 @@ fn no_support() -> Model {
 }
 
 fn all_models() -> Vec<Model> {
-    vec![linear(), rbf_f64(), rbf_f32(), poly_sparse(), indicators(), no_support()]
+    vec![linear(), biased(), rbf_f64(), rbf_f32(), poly_sparse(), indicators(), no_support()]
 }
 
 fn scores(model: &Model) -> Vec<u64> {
@@ -261,8 +281,25 @@ fn what_cannot_be_read_back_is_not_written() {
     refuse(&|m| m.scorer.feature_names = None, indicators(), "no names");
     refuse(&|m| m.training.kernel = KernelFunction::Rbf { gamma: 1.0 }, linear(), "trained with");
     refuse(
-        &|m| m.scorer.function = ScoreFunction::Linear { weights: vec![0.0, f64::NAN, 0.0] },
+        &|m| m.scorer.function = ScoreFunction::Linear { weights: vec![0.0, f64::NAN, 0.0], bias: 0.0 },
         linear(),
         "weight 2 is NaN",
     );
+    refuse(
+        &|m| m.scorer.function = ScoreFunction::Linear { weights: vec![0.0; 3], bias: f64::INFINITY },
+        linear(),
+        "the bias is inf",
+    );
+}
+
+#[test]
+fn a_bias_is_added_to_scores_and_absent_where_it_is_0() {
+    let items = |values: Vec<f64>| {
+        rankwise::data::Items::new(Features::dense(2, values, Precision::F64).unwrap(), None, None).unwrap()
+    };
+    let scores = biased().scorer.scores(&items(vec![1.0, 0.0, -2.0, 0.0])).unwrap();
+    assert_eq!(scores, [2.0 - 1.0 / 3.0, -4.0 - 1.0 / 3.0]);
+    let texts = |model: &Model| parts::Parts::of(&model_to_bytes(model).unwrap()).texts;
+    assert_eq!(texts(&biased())["bias"], format!("{:?}", -1.0 / 3.0));
+    assert!(!texts(&linear()).contains_key("bias"), "files of models without a bias are those of before");
 }

@@ -73,13 +73,28 @@ fn equal_rows_of_one_id_count_once() {
 }
 
 #[test]
-fn weights_and_groups_are_read_and_time_and_pair_columns_read_over() {
-    let text = "time,left,right,outcome,weight,group,pair.judge\n\
-                monday,a,b,left,2,red,x\ntuesday,b,c,tie,0.5,blue,y\n,c,a,right,0,red,\n";
+fn weights_and_groups_are_read_and_time_is_read_over() {
+    let text = "time,left,right,outcome,weight,group\n\
+                monday,a,b,left,2,red\ntuesday,b,c,tie,0.5,blue\n,c,a,right,0,red\n";
     let table = pairs(text).unwrap();
     assert_eq!(table.weights.as_deref().unwrap(), [2.0, 0.5, 0.0]);
     assert_eq!(table.groups.as_deref().unwrap(), [0, 1, 0]);
     assert_eq!(table.set.items.n_items(), 3);
+}
+
+#[test]
+fn pair_columns_describe_the_comparison() {
+    let text = "pair.z,left,right,pair.a,outcome,pair.words,pair.w\n1,a,b,0.5,left,none,2\n-3,b,a,4,tie,some,1\n";
+    let columns = Columns { drop: vec!["pair.words".into()], weight: Some("pair.w".into()), ..Columns::default() };
+    let table = pairs_with(text, columns).unwrap();
+    let context = table.set.context.as_ref().unwrap();
+    assert_eq!(context.names, ["z", "a"], "in the order of the file, without what is dropped or has another role");
+    assert_eq!(context.features.to_dense(), [1.0, 0.5, -3.0, 4.0]);
+    assert_eq!(table.weights.as_deref().unwrap(), [2.0, 1.0]);
+    assert_eq!(table.set.select(&[1]).context.unwrap().features.to_dense(), [-3.0, 4.0]);
+    assert!(pairs("left,right\na,b\n").unwrap().set.context.is_none());
+    let named_so = Columns { label: Some("pair.y".into()), ..Columns::default() };
+    assert!(pairs_with("left,right,pair.y\na,b,tie\n", named_so).unwrap().set.context.is_none());
 }
 
 #[test]

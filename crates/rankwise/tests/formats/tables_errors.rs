@@ -27,6 +27,7 @@ fn bad_cells() {
     bad_cell("weight", "1", "-0.5", &["-0.5", "negative", "at least 0"]);
     bad_cell("weight", "1", "NaN", &["NaN", "finite number"]);
     bad_cell("weight", "1", "heavy", &["\"heavy\"", "expected a number"]);
+    bad_cell("pair.judge", "1", "anna", &["\"anna\"", "expected a number", "--drop pair.judge"]);
     says(pairs("left,right\na,b\na,\n"), &["pairs.csv, line 3, column 2 (right)", "empty cell", "fill it in"]);
 }
 

@@ -1,11 +1,16 @@
 //! Slow and obvious twins, and numbers from independent solvers.
 
+mod both;
 pub(crate) mod conic;
+pub(crate) mod likelihoods;
 mod metrics;
+mod pairwise;
 mod paper_claim;
 pub(crate) mod plain;
 pub(crate) mod rank_items;
 mod ranking_fixtures;
 pub(crate) mod ranking_metrics;
+mod ridge;
 mod scikit_learn;
 mod simulate;
+mod swap;

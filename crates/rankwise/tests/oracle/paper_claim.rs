@@ -81,8 +81,8 @@ fn test_error(settings: Settings, method: &str, n_pairs: usize, seed: u64) -> f6
 }
 
 fn zero_one(model: &Model, data: &Comparisons) -> f64 {
-    let margins = model.margins(&data.set).unwrap();
-    Judged::new(&data.outcomes, &margins, None, model.threshold).unwrap().zero_one().unwrap()
+    let verdicts = model.judge(&data.set).unwrap();
+    Judged::of(&data.outcomes, &verdicts, None).unwrap().zero_one().unwrap()
 }
 
 #[test]

@@ -6,6 +6,9 @@ use rankwise::kernel::KernelFunction;
 use rankwise::model::{Balance, Method, ScoreFunction, ThresholdRule, TieRegion};
 use rankwise::{CompareRank, CompareSvm, Fit, Kernel, Loss, Model, Variant, Watch};
 
+/// The support vector machines on pairs.
+pub(crate) const MACHINES: [Method; 3] = [Method::Compare, Method::Rank, Method::Rank2];
+
 /// Everything the three methods can be asked for; fields that a method does not have are not looked at.
 #[derive(Debug, Clone)]
 pub(crate) struct Ask {
@@ -163,7 +166,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// ‖r‖² of the ranking function.
 pub(crate) fn squared_norm(model: &Model) -> f64 {
     match &model.scorer.function {
-        ScoreFunction::Linear { weights } => dot(weights, weights),
+        ScoreFunction::Linear { weights, .. } | ScoreFunction::Landmarks { weights, .. } => dot(weights, weights),
         ScoreFunction::Kernel { kernel, support, coefficients } => {
             let rows = rows_of(support);
             let mut sum = 0.0;
@@ -180,10 +183,11 @@ pub(crate) fn squared_norm(model: &Model) -> f64 {
 /// r of every item of the data.
 pub(crate) fn scores(model: &Model, data: &Comparisons) -> Vec<f64> {
     let score = |x: &Vec<f64>| match &model.scorer.function {
-        ScoreFunction::Linear { weights } => dot(weights, x),
+        ScoreFunction::Linear { weights, bias } => dot(weights, x) + bias,
         ScoreFunction::Kernel { kernel, support, coefficients } => {
             rows_of(support).iter().zip(coefficients).map(|(s, a)| a * kernel.value(s, x)).sum()
         }
+        ScoreFunction::Landmarks { .. } => unreachable!("models with a tie band have their own twin"),
     };
     rows_of(&data.set.items.features).iter().map(score).collect()
 }
@@ -252,7 +256,7 @@ pub(crate) fn assert_finite(model: &Model, what: &str) {
         model.training.tie_share.predicted,
     ];
     match &model.scorer.function {
-        ScoreFunction::Linear { weights } => numbers.extend(weights),
+        ScoreFunction::Linear { weights, .. } | ScoreFunction::Landmarks { weights, .. } => numbers.extend(weights),
         ScoreFunction::Kernel { coefficients, .. } => numbers.extend(coefficients),
     }
     assert!(numbers.iter().all(|v| v.is_finite()), "{what}: {numbers:?}");

@@ -42,7 +42,7 @@ impl Pairs {
     }
 
     /// The least objective, by an interior point method or, for the logistic loss, by Newton on the explicit Hessian.
-    fn least(&self, c: f64, loss: Loss) -> f64 {
+    pub(crate) fn least(&self, c: f64, loss: Loss) -> f64 {
         if loss == Loss::Logistic {
             return self.least_logistic(c);
         }
@@ -111,7 +111,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Gauss with pivots.
-fn solved(mut a: Vec<Vec<f64>>, b: &[f64]) -> Vec<f64> {
+pub(crate) fn solved(mut a: Vec<Vec<f64>>, b: &[f64]) -> Vec<f64> {
     let n = b.len();
     let mut x = b.to_vec();
     for k in 0..n {
@@ -134,7 +134,7 @@ fn solved(mut a: Vec<Vec<f64>>, b: &[f64]) -> Vec<f64> {
 
 pub(crate) fn weights_of(model: &Model) -> &[f64] {
     match &model.scorer.function {
-        ScoreFunction::Linear { weights } => weights,
+        ScoreFunction::Linear { weights, .. } => weights,
         other => panic!("not linear: {other:?}"),
     }
 }

@@ -42,8 +42,8 @@ fn refused(tuner: &Tuner, data: &Comparisons, split: Split<'_>, words: &[&str]) 
 /// Learns and measures, straight from the definitions.
 fn measured(estimator: &PairEstimator, train: &Comparisons, held: &Comparisons, metric: PairMetric) -> f64 {
     let model = estimator.fit(train).unwrap().model;
-    let margins = model.margins(&held.set).unwrap();
-    metric.of(&Judged::new(&held.outcomes, &margins, held.weights.as_deref(), model.threshold).unwrap()).unwrap()
+    let verdicts = model.judge(&held.set).unwrap();
+    metric.of(&Judged::of(&held.outcomes, &verdicts, held.weights.as_deref()).unwrap()).unwrap()
 }
 
 /// Training and held-out pairs of every fold, with the seed that tuning derives from the estimator's.

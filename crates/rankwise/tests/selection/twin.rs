@@ -1,11 +1,14 @@
 //! Every value of a search is what a fit and a measurement by hand give.
 
-use rankwise::data::Random;
-use rankwise::io::model_to_bytes;
-use rankwise::model::{Method, TuningSplit};
-use rankwise::{CompareSvm, Gamma};
+use std::path::Path;
+
+use rankwise::data::{Context, Features, Precision, Random};
+use rankwise::io::{model_from_bytes, model_to_bytes};
+use rankwise::model::{TieBandKind, TuningSplit};
+use rankwise::{CompareRank, CompareSvm, Davidson, Gamma, Variant};
 
 use super::*;
+use crate::oracle::plain::MACHINES;
 
 const POLY: Kernel = Kernel::Poly { gamma: Gamma::Value(0.3), coef0: 1.0, degree: 2 };
 
@@ -28,7 +31,7 @@ fn points_are_what_a_loop_by_hand_measures() {
     let kernels = [Kernel::Linear, Kernel::rbf(0.2), Kernel::Rbf { gamma: Gamma::Scale }, POLY];
     // Not ascending: the points keep the order of the grid.
     let c = [10.0, 0.1, 1.0];
-    for method in Method::ALL {
+    for method in MACHINES {
         for metric in [PairMetric::ZeroOne, PairMetric::Auc, PairMetric::PairAccuracy] {
             for (data, split) in [
                 (with_extras(plain.clone()), Split::Folds(3)),
@@ -78,6 +81,51 @@ fn points_are_what_a_loop_by_hand_measures() {
                     "the model is that of the best point on all of the data"
                 );
                 assert_eq!((tuning.stopped_after, tuning.metric.as_str()), (None, metric.name()));
+            }
+        }
+    }
+}
+
+#[test]
+fn points_of_probabilities_and_bands_are_what_a_loop_by_hand_measures() {
+    let with_context = |mut data: Comparisons, seed: u64| {
+        let mut random = Random::new(seed);
+        let values = (0..data.n_pairs()).map(|_| random.normal()).collect();
+        let features = Features::dense(1, values, Precision::F64).unwrap();
+        data.set = data.set.with_context(Context { features, names: vec!["mood".into()] }).unwrap();
+        data
+    };
+    let (data, valid) = (with_context(simulated(120, 3), 1), with_context(simulated(80, 4), 2));
+    let (c, kernels) = ([1.0, 0.1], [Kernel::Linear, Kernel::rbf(0.2)]);
+    let compare = |tie_band, calibrate| PairEstimator::from(CompareSvm::new().tie_band(tie_band).calibrate(calibrate));
+    let both = [Loss::SquaredHinge, Loss::Logistic];
+    for (estimator, losses, n_losses) in [
+        (compare(TieBandKind::Pair, true), &both[..], 2),
+        (compare(TieBandKind::Constant, true), &both, 2),
+        // Davidson's model has but one, whatever the grid says.
+        (Davidson::new().tie_band(TieBandKind::Pair).into(), &both, 1),
+        (CompareRank::new(Variant::Rank).calibrate(true).into(), &both, 2),
+    ] {
+        for metric in [PairMetric::LogLoss, PairMetric::Brier, PairMetric::ZeroOne, PairMetric::Auc] {
+            let tuner = Tuner::new(estimator.clone()).grid(grid(&c, &kernels, losses)).metric(metric);
+            for (split, parts) in
+                [(Split::Folds(3), folds(&data, 3, 0)), (Split::Valid(&valid), vec![(data.clone(), valid.clone())])]
+            {
+                let Tuned { fit, tuning } = tune(&tuner, &data, split);
+                assert_eq!(tuning.points.len(), 4 * n_losses);
+                for point in &tuning.points {
+                    let by_hand = estimator.clone().shaped(point.c, point.kernel, point.loss);
+                    assert_eq!(by_hand.shape(), (point.c, point.kernel, point.loss));
+                    for (found, (train, held)) in point.folds.iter().zip(&parts) {
+                        let value = measured(&by_hand, train, held, metric);
+                        assert!((found.unwrap() - value).abs() <= 1e-12, "{point:?}: {value}");
+                    }
+                }
+                assert!(fit.model.chances.is_some());
+                assert_eq!(fit.model.band.is_some(), estimator.tie_band() == TieBandKind::Pair);
+                assert_eq!(tuning.baseline.unwrap().outcome.is_none(), metric.needs_chances());
+                // It can be read again.
+                model_from_bytes(Path::new("model"), &model_to_bytes(&fit.model).unwrap()).unwrap();
             }
         }
     }

@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rankwise::Loss;
-use rankwise::data::Comparisons;
 use rankwise::data::simulate::{Norm, Simulation};
+use rankwise::data::{Comparisons, Verdicts};
 use rankwise::estimator::PairEstimator;
 use rankwise::kernel::{Gamma, Kernel};
 use rankwise::metrics::{Judged, PairMetric};
@@ -165,7 +165,7 @@ impl Job {
         };
         let validation = best.mean.ok_or_else(|| Failure::Fault("the best point was not measured".into()))?;
         let model = tuned.fit.model;
-        let test = Measured::on(&sets.test, &model.margins(&sets.test.set)?, model.threshold)?;
+        let test = Measured::on(&sets.test, &model.judge(&sets.test.set)?)?;
         Ok(Found {
             c: best.c,
             gamma,
@@ -181,8 +181,8 @@ impl Job {
 }
 
 impl Measured {
-    fn on(data: &Comparisons, margins: &[f64], threshold: f64) -> Run<Self> {
-        let judged = Judged::new(&data.outcomes, margins, None, threshold)?;
+    fn on(data: &Comparisons, verdicts: &Verdicts) -> Run<Self> {
+        let judged = Judged::of(&data.outcomes, verdicts, None)?;
         Ok(Measured { error: defined(judged.zero_one())?, auc: defined(judged.auc())? })
     }
 }
@@ -194,10 +194,11 @@ impl Beside {
             data.set.items.features.copy_row(item as usize, &mut point);
             norm.rank(point)
         };
-        let margins: Vec<f64> = data.set.pairs.iter().map(|pair| rank(pair.right) - rank(pair.left)).collect();
-        let judged = Judged::new(&data.outcomes, &margins, None, 1.0)?;
+        let margins = data.set.pairs.iter().map(|pair| rank(pair.right) - rank(pair.left)).collect();
+        let verdicts = Verdicts::plain(margins, 1.0);
+        let judged = Judged::of(&data.outcomes, &verdicts, None)?;
         let constant = Measured { error: defined(judged.majority_error())?, auc: defined(judged.auc_baseline())? };
-        Ok(Beside { truth: Measured::on(data, &margins, 1.0)?, constant })
+        Ok(Beside { truth: Measured::on(data, &verdicts)?, constant })
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use rankwise::data::Ranking;
+use rankwise::data::{Precision, Ranking};
 use rankwise::io::{self, Columns, Source};
 use rankwise::metrics::{ItemMetric, Ranked};
 use rankwise::model::Scorer;
 
 use super::super::{check_apart, check_writable};
+use super::classes;
 use super::ranked::{self, Contest, Rival};
 use crate::exit::{Failure, Run};
 use crate::output::Output;
@@ -33,6 +34,22 @@ pub(super) fn run(files: &Files<'_>, plan: &RankedPlan, output: &Output) -> Run<
     }
     let model = io::read_model(files.model)?;
     let rival = plan.rival.as_deref().map(|path| Ok::<_, Failure>((path, io::read_model(path)?))).transpose()?;
+    let is_classified =
+        model.classes.is_some() && plan.metrics.is_empty() && plan.rival.is_none() && !plan.with_intervals;
+    if plan.zero_one && model.classes.is_none() {
+        return Err(Failure::Usage(format!(
+            "--metric zero_one is for pairs and for classifiers, and {} ranks items; metrics of rankings are {} (K a number)",
+            files.model.display(),
+            ItemMetric::NAMES.join(", ")
+        )));
+    }
+    if plan.zero_one && !is_classified {
+        return Err(Failure::Usage("--metric zero_one has neither --ci nor --compare yet; leave them out".into()));
+    }
+    if is_classified && plan.per_group.is_none() {
+        let data = io::read_ranking(files.source, files.columns, Precision::F64)?;
+        return classes::tell(&model, &data, output);
+    }
     let scorers: Vec<&Scorer> =
         [Some(&model), rival.as_ref().map(|rival| &rival.1)].into_iter().flatten().map(|model| &model.scorer).collect();
     let (table, mut scores) = io::score_items(files.source, files.columns, &scorers)?;

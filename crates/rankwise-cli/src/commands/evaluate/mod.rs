@@ -1,11 +1,12 @@
 //! `evaluate`: a model measured on judged pairs or on items with labels, or a run of a search engine on its judgments.
 
+mod classes;
 pub(super) mod items;
 mod pairs;
 pub(super) mod ranked;
 mod run;
 
-pub(super) use pairs::{Evaluation, TieShares};
+pub(super) use pairs::{Evaluation, TieShares, threshold_text};
 
 use crate::args::{Common, EvaluateArgs};
 use crate::exit::Run;

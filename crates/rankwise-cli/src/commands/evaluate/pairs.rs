@@ -23,8 +23,8 @@ pub(super) fn run(plan: &PairsPlan, args: &EvaluateArgs, output: &Output) -> Run
     }
     let model = io::read_model(&plan.model)?;
     let data = io::read_pairs(&plan.files)?.into_comparisons()?;
-    let margins = model.margins(&data.set)?;
-    let judged = Judged::new(&data.outcomes, &margins, data.weights.as_deref(), model.threshold)?;
+    let verdicts = model.judge(&data.set)?;
+    let judged = Judged::of(&data.outcomes, &verdicts, data.weights.as_deref())?;
     let mut evaluation = Evaluation::new(&plan.metrics, &judged, &data, model.threshold);
     if let Some(bootstrap) = &plan.bootstrap {
         evaluation.add_intervals(bootstrap.intervals(&judged, data.groups.as_deref())?, bootstrap.level);
@@ -58,6 +58,9 @@ pub(crate) struct TieShares {
 #[derive(Debug, Serialize)]
 pub(crate) struct Evaluation {
     metrics: Map<String, Value>,
+    /// Of the metrics of probabilities: what the shares of the outcomes get as the answer to every pair.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    baselines: Map<String, Value>,
     pub(crate) pairs: usize,
     pub(crate) ties: usize,
     pub(crate) groups: Option<usize>,
@@ -65,6 +68,8 @@ pub(crate) struct Evaluation {
     pub(crate) majority_error: Option<f64>,
     pub(crate) tie_share: TieShares,
     pub(crate) threshold: f64,
+    /// Every pair has a threshold of its own.
+    pub(crate) has_tie_band: bool,
     pub(crate) warnings: Vec<String>,
     /// Of the metrics that are numbers, where they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,17 +84,34 @@ pub(crate) struct Evaluation {
 
 impl Evaluation {
     pub(crate) fn new(wanted: &[MetricName], judged: &Judged<'_>, data: &Comparisons, threshold: f64) -> Self {
-        let wanted = if wanted.is_empty() { MetricName::all() } else { wanted.to_vec() };
+        let is_usual = |metric: &MetricName| match metric {
+            MetricName::Number(metric) => judged.has_chances() || !metric.needs_chances(),
+            MetricName::Confusion => true,
+        };
+        let all = || MetricName::all().into_iter().filter(is_usual).collect();
+        let wanted = if wanted.is_empty() { all() } else { wanted.to_vec() };
         let confusion = judged.confusion();
-        let (mut metrics, mut names, mut warnings) = (Map::new(), Vec::new(), Vec::new());
+        let (mut metrics, mut baselines) = (Map::new(), Map::new());
+        let (mut names, mut warnings) = (Vec::new(), Vec::new());
         for metric in wanted {
             let name = metric.name();
             let value = match metric {
                 MetricName::Number(metric) => json!(metric.of(judged)),
                 MetricName::Confusion => json!(confusion),
             };
+            let of_chances = match metric {
+                MetricName::Number(metric) if metric.needs_chances() => Some(metric),
+                _ => None,
+            };
             if value.is_null() && !names.contains(&name) {
-                warnings.push(format!("{name} is not defined on these pairs: {}", why_undefined(judged)));
+                warnings.push(if of_chances.is_some() && !judged.has_chances() {
+                    format!("{name} is not defined: {NO_CHANCES}")
+                } else {
+                    format!("{name} is not defined on these pairs: {}", why_undefined(judged))
+                });
+            }
+            if let Some(metric) = of_chances.filter(|_| judged.has_chances()) {
+                baselines.insert(name.into(), json!(metric.of_constant(judged).map(|(_, value)| value)));
             }
             metrics.insert(name.into(), value);
             names.push(name);
@@ -100,6 +122,7 @@ impl Evaluation {
         let present = |k: &usize| data.weight(*k) > 0.0;
         Evaluation {
             metrics,
+            baselines,
             pairs: (0..data.n_pairs()).filter(present).count(),
             ties: (0..data.n_pairs()).filter(present).filter(|&k| data.outcomes[k] == Outcome::Tie).count(),
             groups: data.groups.as_ref().map(|groups| groups.iter().collect::<BTreeSet<_>>().len()),
@@ -110,6 +133,7 @@ impl Evaluation {
                 predicted: share(confusion.iter().map(|row| row[tie]).sum()),
             },
             threshold,
+            has_tie_band: judged.has_band(),
             warnings,
             intervals: None,
             level: None,
@@ -148,7 +172,11 @@ impl Evaluation {
         }
         for &name in self.names.iter().filter(|name| **name != MetricName::Confusion.name()) {
             let value = rounded_or_dash(self.metrics.get(name).and_then(Value::as_f64));
-            facts.add(name, value + &self.interval_text(name));
+            let beside = match self.baselines.get(name).and_then(Value::as_f64) {
+                Some(constant) => format!("  (the shares of the outcomes alone: {})", rounded(constant)),
+                None => String::new(),
+            };
+            facts.add(name, value + &self.interval_text(name) + &beside);
             if is_full && name == PairMetric::ZeroOne.name() {
                 facts.add("majority_error", rounded_or_dash(self.majority_error));
             }
@@ -156,7 +184,7 @@ impl Evaluation {
         if is_full {
             let [observed, predicted] = [self.tie_share.observed, self.tie_share.predicted].map(percent_or_dash);
             facts.add("ties", format!("{observed} observed, {predicted} predicted"));
-            facts.add("threshold", rounded(self.threshold));
+            facts.add("threshold", threshold_text(self.threshold, self.has_tie_band));
         }
         let mut text = facts.to_string();
         if self.names.contains(&MetricName::Confusion.name()) {
@@ -168,6 +196,18 @@ impl Evaluation {
             text += &format!("{gap}{}", table(["judged \\ predicted", "left", "tie", "right"], rows));
         }
         text
+    }
+}
+
+/// What to do about a model without probabilities.
+const NO_CHANCES: &str = "the model has no probabilities; train with --calibrate, --loss logistic or --method davidson";
+
+/// The difference that does not matter, for people to read.
+pub(crate) fn threshold_text(threshold: f64, has_tie_band: bool) -> String {
+    if has_tie_band {
+        format!("one for every pair, {} in the mean over the training pairs", rounded(threshold))
+    } else {
+        rounded(threshold)
     }
 }
 

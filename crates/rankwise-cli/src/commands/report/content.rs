@@ -4,11 +4,12 @@ use rankwise::data::Outcome;
 use rankwise::metrics::{PairMetric, RocPoint};
 use rankwise::model::Model;
 
-use super::{Findings, mistakes, ranking_function, tuning};
+use super::{Findings, mistakes, probabilities, ranking_function, tie_band, tuning};
 use crate::commands::describe;
+use crate::commands::evaluate::threshold_text;
 use crate::page::{Page, Table};
 use crate::picture::{MarginChart, Picture, RocChart};
-use crate::text::{Facts, count, percent, percent_or_dash, rounded};
+use crate::text::{Facts, count, percent, percent_or_dash};
 
 /// The page, and its pictures in order.
 pub(super) fn page(findings: &Findings<'_>) -> (Page, Vec<Picture>) {
@@ -20,6 +21,8 @@ pub(super) fn page(findings: &Findings<'_>) -> (Page, Vec<Picture>) {
     what_was_trained(&mut page, findings.subject.model);
     tuning::section(&mut page, training, &mut pictures);
     how_well(&mut page, findings, &mut pictures);
+    probabilities::section(&mut page, findings, &mut pictures);
+    tie_band::section(&mut page, findings, &mut pictures);
     ranking_function::sections(&mut page, findings, &mut pictures);
     mistakes::section(&mut page, findings);
     (page, pictures)
@@ -63,26 +66,24 @@ fn how_well(page: &mut Page, findings: &Findings<'_>, pictures: &mut Vec<Picture
 
     let mut figures = Vec::new();
     match roc(findings) {
-        Some(picture) => figures.push((
-            picture,
-            format!(
-                "Moving the threshold from ∞ to 0 draws the curve; it ends (square) where nothing is a tie. The circle is \
-                 the model’s threshold. {beside}"
-            ),
-        )),
+        Some(picture) => figures.push((picture, format!("{} {beside}", roc_text(findings.judged.has_band())))),
         None => page.paragraph("There is no ROC curve: it needs both ties and non-ties."),
     }
     let subject = &findings.subject;
     let chart = MarginChart {
         name: "margins",
-        margins: subject.margins,
+        margins: &subject.verdicts.margins,
         outcomes: &subject.data.outcomes,
+        predicted: &subject.verdicts.outcomes(),
         weights: subject.data.weights.as_deref(),
-        threshold: subject.model.threshold,
+        threshold: (!findings.judged.has_band()).then_some(subject.model.threshold),
     };
     let cut = if chart.is_cut() { " The outermost bars hold everything beyond them." } else { "" };
-    let caption =
-        format!("Margins by judged outcome; between −τ and τ (shaded) the model predicts a tie.{cut} {beside}");
+    let region = match chart.threshold {
+        Some(_) => "between −τ and τ (shaded) the model predicts a tie.",
+        None => "every pair has a threshold of its own, below which the model predicts a tie.",
+    };
+    let caption = format!("Margins by judged outcome; {region}{cut} {beside}");
     figures.push((chart.draw(), caption));
     show(page, figures, pictures);
 }
@@ -132,21 +133,47 @@ fn metrics(findings: &Findings<'_>) -> Table {
         None => "1000 resamples of the pairs".into(),
     };
     let ties_of = count(findings.evaluation.ties, "tie");
+    let mut rows = vec![
+        row("error (zero_one)", PairMetric::ZeroOne, percent, majority),
+        row("area under the ROC curve (auc)", PairMetric::Auc, three, constant),
+        row("right sign among non-ties (pair_accuracy)", PairMetric::PairAccuracy, percent, side),
+    ];
+    if judged.has_chances() {
+        let shares = |metric: PairMetric| match metric.of_constant(judged) {
+            Some((_, value)) => format!("the shares of the outcomes alone: {value:.3}"),
+            None => "–".into(),
+        };
+        rows.extend([
+            row("log-loss of the probabilities (log_loss)", PairMetric::LogLoss, three, shares(PairMetric::LogLoss)),
+            row(
+                "their squared distance from what was judged (brier)",
+                PairMetric::Brier,
+                three,
+                shares(PairMetric::Brier),
+            ),
+        ]);
+    }
+    rows.push(ties);
     Table {
         caption: format!(
-            "{} ({ties_of}) from {}; threshold {}; bootstrap, {drawn}",
+            "{} ({ties_of}) from {}; threshold: {}; bootstrap, {drawn}",
             count(findings.evaluation.pairs, "pair"),
             findings.subject.source,
-            rounded(findings.evaluation.threshold),
+            threshold_text(findings.evaluation.threshold, judged.has_band()),
         ),
         header: ["", "value", "95 % interval", "beside it", "better is"].map(String::from).to_vec(),
-        rows: vec![
-            row("error (zero_one)", PairMetric::ZeroOne, percent, majority),
-            row("area under the ROC curve (auc)", PairMetric::Auc, three, constant),
-            row("right sign among non-ties (pair_accuracy)", PairMetric::PairAccuracy, percent, side),
-            ties,
-        ],
+        rows,
         is_words: true,
+    }
+}
+
+fn roc_text(has_band: bool) -> &'static str {
+    if has_band {
+        "Moving the thresholds of all pairs together from ∞ to −∞ draws the curve; it ends (square) where nothing is a \
+         tie. The circle is the model as it is."
+    } else {
+        "Moving the threshold from ∞ to 0 draws the curve; it ends (square) where nothing is a tie. The circle is the \
+         model’s threshold."
     }
 }
 
@@ -160,5 +187,5 @@ fn roc(findings: &Findings<'_>) -> Option<Picture> {
         true_positive_rate: (table[0][0] + table[2][2]) / (left + right),
     };
     let (auc, baseline) = (judged.auc()?, judged.auc_baseline()?);
-    Some(RocChart { name: "roc", points: &points, chosen, auc, baseline }.draw())
+    Some(RocChart { name: "roc", points: &points, chosen, has_band: judged.has_band(), auc, baseline }.draw())
 }

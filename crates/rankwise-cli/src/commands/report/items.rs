@@ -143,8 +143,11 @@ impl<'a> Subject<'a> {
             axis: metric.name().into(),
             noun: "groups".into(),
             values: &values,
-            mean,
-            random_order: *random_order,
+            range: (0.0, 1.0),
+            marks: [("all", Some(mean)), ("random order", *random_order)]
+                .into_iter()
+                .filter_map(|(label, value)| Some((label.to_string(), value?)))
+                .collect(),
         };
         let left_out = match measured.n_skipped {
             0 => String::new(),

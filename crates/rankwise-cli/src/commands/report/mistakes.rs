@@ -5,7 +5,7 @@ use rankwise::data::{Features, Outcome};
 use super::content::beside;
 use super::{Findings, Subject};
 use crate::page::{Page, Table};
-use crate::text::{count, rounded};
+use crate::text::{count, percent, rounded};
 
 /// How many are shown.
 const SHOWN: usize = 10;
@@ -36,19 +36,27 @@ pub(super) fn section(page: &mut Page, findings: &Findings<'_>) {
         header.extend(["left", "right"]);
     }
     header.extend(["judged", "predicted", "margin", "beyond"]);
+    if findings.judged.has_band() {
+        header.push("threshold");
+    }
+    if findings.judged.has_chances() {
+        header.push("probability of what was judged");
+    }
     if has_features {
         header.extend(["features of left", "features of right"]);
     }
     let row = |mistake: &Mistake| {
-        let (pair, margin) = (subject.data.set.pairs[mistake.pair], subject.margins[mistake.pair]);
+        let (pair, margin) = (subject.data.set.pairs[mistake.pair], subject.verdicts.margins[mistake.pair]);
         let mut row = vec![(mistake.pair + 1).to_string()];
         // Without ids an item has no name that the user knows.
         if items.ids.is_some() {
             row.extend([pair.left, pair.right].map(|item| items.name(item)));
         }
-        let predicted = subject.model.outcome_of(margin);
-        row.extend([subject.data.outcomes[mistake.pair], predicted].map(|outcome| outcome.name().to_string()));
+        let (judged, predicted) = (subject.data.outcomes[mistake.pair], subject.verdicts.outcome(mistake.pair));
+        row.extend([judged, predicted].map(|outcome| outcome.name().to_string()));
         row.extend([margin, mistake.beyond].map(rounded));
+        row.extend(subject.verdicts.thresholds.as_ref().map(|all| rounded(all[mistake.pair])));
+        row.extend(subject.verdicts.chances.as_ref().map(|all| percent(all[mistake.pair][judged as usize])));
         if has_features {
             let names = items.feature_names.as_deref();
             row.extend([pair.left, pair.right].map(|item| spelled(&items.features, item as usize, names)));
@@ -73,10 +81,10 @@ pub(super) fn section(page: &mut Page, findings: &Findings<'_>) {
 
 /// All wrong predictions, the worst first; equal ones as in the file.
 fn mistakes(subject: &Subject<'_>) -> Vec<Mistake> {
-    let tau = subject.model.threshold;
     let judge = |pair: usize| {
-        let (judged, margin) = (subject.data.outcomes[pair], subject.margins[pair]);
-        let is_wrong = subject.data.weight(pair) > 0.0 && subject.model.outcome_of(margin) != judged;
+        let (judged, margin) = (subject.data.outcomes[pair], subject.verdicts.margins[pair]);
+        let is_wrong = subject.data.weight(pair) > 0.0 && subject.verdicts.outcome(pair) != judged;
+        let tau = subject.verdicts.threshold_of(pair);
         let beyond = match judged {
             Outcome::Tie => margin.abs() - tau,
             Outcome::Left => margin + tau,

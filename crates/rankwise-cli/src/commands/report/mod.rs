@@ -3,13 +3,15 @@
 mod content;
 mod items;
 mod mistakes;
+mod probabilities;
 mod ranking_function;
+mod tie_band;
 mod tuning;
 mod tuning_charts;
 
 use std::path::Path;
 
-use rankwise::data::Comparisons;
+use rankwise::data::{Comparisons, Verdicts};
 use rankwise::io::PairFiles;
 use rankwise::metrics::{Bootstrap, Interval, Judged, PairMetric};
 use rankwise::model::Model;
@@ -29,7 +31,18 @@ use crate::plan::{self, ReportPlan};
 use crate::text::{count, percent};
 
 /// Pictures a report may have beside those of the search: what `--svg` may write.
-const PICTURES: [&str; 6] = ["roc", "margins", "weights", "pairs", "levels", "groups"];
+const PICTURES: [&str; 10] = [
+    "roc",
+    "margins",
+    probabilities::NAMES[0],
+    probabilities::NAMES[1],
+    tie_band::NAMES[0],
+    tie_band::NAMES[1],
+    "weights",
+    "pairs",
+    "levels",
+    "groups",
+];
 
 /// Below this, an interval says little.
 const FEW: usize = 20;
@@ -48,13 +61,14 @@ fn on_pairs(files: &PairFiles, args: &ReportArgs, common: &Common, output: &Outp
     let model = io::read_model(&args.model)?;
     let data = io::read_pairs(files)?.into_comparisons()?;
     output.note(|| format!("read {}", count(data.n_pairs(), "pair")));
-    let margins = model.margins(&data.set)?;
-    let judged = Judged::new(&data.outcomes, &margins, data.weights.as_deref(), model.threshold)?;
+    let verdicts = model.judge(&data.set)?;
+    let judged = Judged::of(&data.outcomes, &verdicts, data.weights.as_deref())?;
     let intervals = Bootstrap::new(common.seed).intervals(&judged, data.groups.as_deref())?;
     interrupt::check()?;
 
     let source = files.pairs.name();
-    let findings = Findings::new(Subject { model: &model, data: &data, margins: &margins, source }, judged, intervals);
+    let findings =
+        Findings::new(Subject { model: &model, data: &data, verdicts: &verdicts, source }, judged, intervals);
     let (page, pictures) = content::page(&findings);
     interrupt::check()?;
     let svg = write(args, &page, &pictures)?;
@@ -70,6 +84,7 @@ fn on_pairs(files: &PairFiles, args: &ReportArgs, common: &Common, output: &Outp
             pairs: findings.evaluation.pairs,
             ties: findings.evaluation.ties,
             threshold: model.threshold,
+            calibration_error: probabilities::errors(&findings),
             warnings: &findings.warnings,
         },
         || format!("{}\n{}", findings.headline(), places(args, &svg)),
@@ -136,7 +151,7 @@ fn places(args: &ReportArgs, svg: &[String]) -> String {
 struct Subject<'a> {
     model: &'a Model,
     data: &'a Comparisons,
-    margins: &'a [f64],
+    verdicts: &'a Verdicts,
     /// The pairs' file as the user named it.
     source: String,
 }
@@ -195,7 +210,8 @@ impl<'a> Findings<'a> {
             let (low, high) = (interval.map(|i| i.low), interval.map(|i| i.high));
             (metric.name().to_string(), json!({ "value": metric.of(&self.judged), "low": low, "high": high }))
         };
-        PairMetric::ALL.iter().map(entry).collect()
+        let is_known = |metric: &&PairMetric| self.judged.has_chances() || !metric.needs_chances();
+        PairMetric::ALL.iter().filter(is_known).map(entry).collect()
     }
 }
 
@@ -210,5 +226,7 @@ struct ReportJson<'a> {
     pairs: usize,
     ties: usize,
     threshold: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calibration_error: Option<Value>,
     warnings: &'a [String],
 }

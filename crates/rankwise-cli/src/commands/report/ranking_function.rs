@@ -37,8 +37,9 @@ pub(super) fn sections(page: &mut Page, findings: &Findings<'_>, pictures: &mut 
 /// Adds the section of weights, of the items' own scores, or of support items, which have the names of equal `items`.
 pub(super) fn parts(page: &mut Page, scorer: &Scorer, items: &Items, pictures: &mut Vec<Picture>) {
     let parts = match &scorer.function {
-        ScoreFunction::Linear { weights } if scorer.are_indicators => Parts::scores(scorer, weights),
-        ScoreFunction::Linear { weights } => Parts::weights(scorer, weights),
+        ScoreFunction::Linear { weights, .. } if scorer.are_indicators => Parts::scores(scorer, weights),
+        ScoreFunction::Linear { weights, .. } => Parts::weights(scorer, weights),
+        ScoreFunction::Landmarks { weights, .. } => Parts::weights(scorer, &weights[..scorer.n_features]),
         ScoreFunction::Kernel { support, coefficients, .. } => Parts::support(scorer, items, support, coefficients),
     };
     page.section(parts.heading);
@@ -261,9 +262,13 @@ fn levels(findings: &Findings<'_>) -> Option<Vec<(Picture, String)>> {
     let spacing = field.levels();
     let apart = match spacing.thresholds {
         _ if spacing.values.is_empty() => "The score is the same everywhere.".to_string(),
-        Some(1.0) => "Neighbouring level curves of the score are τ apart, one difference that matters, and count from the middle score.".into(),
+        Some(1.0) => "Neighbouring level curves of the score are τ apart, one difference that matters, and count from the middle score.".to_string(),
         Some(times) => format!("Neighbouring level curves of the score are {times} τ apart and count from the middle score."),
         None => "Level curves of the score; the threshold is too small or too large to space them.".into(),
+    };
+    let apart = match spacing.thresholds {
+        Some(_) if model.band.is_some() => format!("{apart} τ is the mean threshold: every pair has its own."),
+        _ => apart,
     };
     let which = if n_drawn < present.len() {
         format!("{n_drawn} of {}, evenly spread over the file", count(present.len(), "pair"))

@@ -213,12 +213,12 @@ impl BlockFile {
         Ok(out)
     }
 
-    /// An array of all blocks one after the other.
-    pub(super) fn arrays<T: Little>(&self, array: Array) -> Result<Vec<T>> {
-        let n: u64 = self.blocks.iter().map(|block| block.array(array).1).sum();
+    /// An array of some blocks one after the other.
+    pub(super) fn arrays<T: Little>(&self, blocks: &[Block], array: Array) -> Result<Vec<T>> {
+        let n: u64 = blocks.iter().map(|block| block.array(array).1).sum();
         let mut out = vec![T::zeroed(); n as usize / size_of::<T>()];
         let mut rest = out.as_mut_slice();
-        for block in &self.blocks {
+        for block in blocks {
             let (offset, bytes) = block.array(array);
             let (here, after) = std::mem::take(&mut rest).split_at_mut(bytes as usize / size_of::<T>());
             read_numbers(&self.file, offset, here).map_err(|source| self.failed(source))?;

@@ -21,7 +21,7 @@ impl BlockRows {
     pub(super) fn new(file: BlockFile) -> Result<Self> {
         let mut starts = Vec::new();
         if file.shape.is_sparse {
-            let lengths: Vec<u32> = file.arrays(Array::Lengths)?;
+            let lengths: Vec<u32> = file.arrays(&file.blocks, Array::Lengths)?;
             starts.reserve_exact(lengths.len() + 1);
             starts.push(0);
             let mut end = 0;

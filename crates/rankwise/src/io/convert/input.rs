@@ -55,11 +55,8 @@ impl<'a> Input<'a> {
         if source.format() == Format::SvmLight {
             svmlight::check_columns(source, columns)?;
         }
-        let can_read_again = match source {
-            Source::File { path, .. } => std::fs::metadata(path).map_or(true, |found| found.is_file()),
-            Source::Stdin(_) | Source::Copy { .. } => false,
-        };
-        let (source, copy) = if can_read_again { (source.clone(), None) } else { copied(source, directory, how)? };
+        let (source, copy) =
+            if source.can_read_again() { (source.clone(), None) } else { copied(source, directory, how)? };
         let must_fit_f32 = how.precision == Precision::F32;
         Ok(Input { source, columns, stop: how.stop, must_fit_f32, blocks, _copy: copy })
     }

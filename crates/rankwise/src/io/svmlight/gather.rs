@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use rayon::prelude::*;
+
 use super::super::decompress::Decompressed;
 use super::super::group_names::GroupNames;
 use super::chunk::{At, Chunk, Rules};
@@ -170,6 +172,36 @@ pub(super) fn for_each_chunk<T: Stored>(
         None => Ok(()),
         Some(failure) => Err(Error::Io { path: PathBuf::from(source), action, source: failure }),
     }
+}
+
+/// Parses the whole lines that are in memory, after so many others; says how many there are.
+pub(super) fn gather_lines<T: Stored>(
+    text: &[u8],
+    source: &str,
+    rules: Rules,
+    n_lines_before: u64,
+    piece_bytes: usize,
+) -> Result<(Gathered<T>, u64)> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let near = &rest[..piece_bytes.min(rest.len())];
+        let end = near.iter().rposition(|&byte| byte == b'\n').or_else(|| rest.iter().position(|&byte| byte == b'\n'));
+        let (piece, others) = rest.split_at(end.map_or(rest.len(), |end| end + 1));
+        pieces.push(piece);
+        rest = others;
+    }
+    let parse = |piece: &&[u8]| {
+        let mut chunk = Chunk::<T>::default();
+        chunk.parse(piece, rules);
+        chunk
+    };
+    let mut chunks: Vec<Chunk<T>> = pieces.par_iter().map(parse).collect();
+    let mut gathered = Gathered::new();
+    gathered.heads.n_lines = n_lines_before;
+    chunks.iter_mut().try_for_each(|chunk| gathered.add(chunk, source))?;
+    let n_lines = gathered.heads.n_lines - n_lines_before;
+    Ok((gathered, n_lines))
 }
 
 impl<T: Stored> Gathered<T> {

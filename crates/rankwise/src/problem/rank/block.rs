@@ -1,6 +1,7 @@
 //! A block of whole groups: what is known of its items, and one visit of its rows per product.
 
 use super::group::{Group, GroupLosses, Scratch, Shape};
+use super::listed::PairList;
 use super::visit::Visit;
 use crate::data::mix;
 use crate::math::dot;
@@ -25,6 +26,12 @@ pub(super) struct Block {
 }
 
 impl Block {
+    /// Adds a group of whose pairs those of a list count.
+    pub(super) fn push_listed(&mut self, rows: &[u32], weights: Option<&[f64]>, factor: f64, pairs: PairList) {
+        self.groups.push(Group::listed(self.rows.len(), factor, rows.len(), pairs));
+        self.push_items(rows, weights);
+    }
+
     /// Adds a group of at least two labels.
     pub(super) fn push(
         &mut self,
@@ -36,8 +43,13 @@ impl Block {
         shape: Shape,
     ) {
         self.groups.push(Group::new(self.rows.len(), factor, labels, distinct, shape != Shape::Logistic));
+        self.push_items(rows, weights);
+    }
+
+    fn push_items(&mut self, rows: &[u32], weights: Option<&[f64]>) {
         self.rows.extend_from_slice(rows);
         self.scores.resize(self.rows.len(), 0.0);
+        self.along.resize(self.rows.len(), 0.0);
         if let Some(weights) = weights {
             self.weights.get_or_insert_default().extend_from_slice(weights);
         }
@@ -61,6 +73,7 @@ impl Block {
     pub(super) fn close(&mut self) {
         self.rows.shrink_to_fit();
         self.scores.shrink_to_fit();
+        self.along.shrink_to_fit();
         if let Some(weights) = &mut self.weights {
             weights.shrink_to_fit();
         }
@@ -73,7 +86,7 @@ impl Block {
         self.groups.iter_mut().for_each(Group::rest);
     }
 
-    /// Bytes it has at rest once it was gone to and aimed, and those a visit takes besides.
+    /// Bytes it has at rest once it was gone to, and those a visit takes besides.
     pub(super) fn bytes(&self, shape: Shape) -> (usize, usize) {
         let of_weights = self.weights.as_ref().map_or(0, |weights| 8 * weights.len());
         let largest = (0..self.groups.len()).map(|g| self.span(g).len()).max().unwrap_or(0);
@@ -94,7 +107,6 @@ impl Block {
     /// Value and gradient at new weights, without C; the gradient is added to `sums`.
     pub(super) fn go_to(&mut self, visit: &Visit<'_>, weights: &[f64], shape: Shape, sums: &mut [f64]) -> GroupLosses {
         let mut total = GroupLosses::default();
-        self.along = Vec::new();
         let slopes = &mut self.product;
         let numbers = visit.numbers(&self.rows);
         for g in 0..self.groups.len() {
@@ -218,14 +230,18 @@ impl Block {
         drawn
     }
 
-    /// The scores of every group with its rows.
-    pub(super) fn scores(&self) -> impl Iterator<Item = (&[u32], &[f64])> {
-        (0..self.groups.len()).map(|g| (&self.rows[self.span(g)], &self.scores[self.span(g)]))
+    /// The least lead of a better item over a worse one; `labels` are those of all rows.
+    pub(super) fn least_lead(&self, labels: &[f64]) -> f64 {
+        let of_group = |(g, group): (usize, &Group)| {
+            let scores = &self.scores[self.span(g)];
+            let of_all = || least_lead_of_all(&self.rows[self.span(g)], scores, labels);
+            group.least_listed_lead(scores).unwrap_or_else(of_all)
+        };
+        self.groups.iter().enumerate().map(of_group).fold(f64::INFINITY, f64::min)
     }
 
     /// Makes ready for steps along a direction.
     pub(super) fn aim(&mut self, visit: &Visit<'_>, direction: &[f64]) {
-        self.along.resize(self.rows.len(), 0.0);
         visit.times(visit.numbers(&self.rows), direction, &mut self.along);
     }
 
@@ -250,6 +266,47 @@ impl Block {
         }
         (value, slope)
     }
+
+    /// The plane of the losses after a step of this size, without C: its value at equal scores; its slopes are added to
+    /// `sums`. `None` where scores leave the range of numbers.
+    pub(super) fn plane(&mut self, visit: &Visit<'_>, step: f64, shape: Shape, sums: &mut [f64]) -> Option<f64> {
+        let mut swapped = 0.0;
+        let (trial, slopes) = (&mut self.change, &mut self.product);
+        let numbers = visit.numbers(&self.rows);
+        for g in 0..self.groups.len() {
+            let span = span(&self.groups, self.rows.len(), g);
+            trial.clear();
+            trial.extend(self.scores[span.clone()].iter().zip(&self.along[span.clone()]).map(|(s, t)| s + step * t));
+            if trial.iter().any(|s| !s.is_finite()) {
+                return None;
+            }
+            slopes.resize(trial.len(), 0.0);
+            let of_items = self.weights.as_ref().map(|w| &w[span.clone()]);
+            let group = &mut self.groups[g];
+            swapped += group.factor * group.go_to(shape, trial, of_items, slopes, &mut self.scratch).swapped;
+            slopes.iter_mut().for_each(|slope| *slope *= group.factor);
+            visit.add(&numbers[span], slopes, sums);
+        }
+        Some(swapped)
+    }
+
+    /// Goes that step.
+    pub(super) fn settle(&mut self, step: f64) {
+        self.scores.iter_mut().zip(&self.along).for_each(|(score, along)| *score += step * along);
+    }
+}
+
+/// The least lead of a better item over a worse one of a group.
+fn least_lead_of_all(rows: &[u32], scores: &[f64], labels: &[f64]) -> f64 {
+    let mut items: Vec<(f64, f64)> = rows.iter().zip(scores).map(|(&row, &s)| (labels[row as usize], s)).collect();
+    items.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut best_below, mut least) = (f64::NEG_INFINITY, f64::INFINITY);
+    for run in items.chunk_by(|a, b| a.0 == b.0) {
+        let scores = || run.iter().map(|item| item.1);
+        least = least.min(scores().fold(f64::INFINITY, f64::min) - best_below);
+        best_below = best_below.max(scores().fold(f64::NEG_INFINITY, f64::max));
+    }
+    least
 }
 
 /// Which items of a block a group has.

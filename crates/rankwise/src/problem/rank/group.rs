@@ -11,6 +11,7 @@
 //! the pairs between two margins; those are few where h is small, which is why they are summed on their own.
 
 use super::label_tree::LabelTree;
+use super::listed::PairList;
 use super::logistic;
 use super::windows::{self, Graded, MOST_GRADES, falls_short};
 
@@ -26,6 +27,9 @@ pub(crate) enum Shape {
     Hinge(f64),
     /// log(1 + e^(t−1))
     Logistic,
+    /// max(0, 1 − 2·lead): a pair whose lead falls short of ½ costs 1 for being swapped, less twice the lead. Of the many
+    /// planes of which this is the largest, the slopes are those of one.
+    Swapped,
 }
 
 impl Shape {
@@ -33,6 +37,7 @@ impl Shape {
     fn margins(self) -> ([f64; 2], usize) {
         match self {
             Shape::Hinge(width) => ([1.0, 1.0 - width], 2),
+            Shape::Swapped => ([0.5, 0.0], 1),
             _ => ([1.0, 0.0], 1),
         }
     }
@@ -47,6 +52,8 @@ pub(super) struct GroupLosses {
     pub(super) meant: f64,
     /// What the gap has beside ½‖gradient‖².
     pub(super) excess: f64,
+    /// Of [`Shape::Swapped`]: the weight of the pairs that count as swapped, which is the plane's value at equal scores.
+    pub(super) swapped: f64,
 }
 
 /// Items of a group in the order of the block, and what is known of their pairs at the last scores.
@@ -83,6 +90,8 @@ enum Labels {
     Tree(Box<LabelTree>),
     /// Items by label, and for each place where its label begins: for losses that have no windows.
     Sorted(logistic::ByLabel),
+    /// Only some pairs count.
+    Listed(PairList),
 }
 
 /// Buffers that groups take turns with.
@@ -134,6 +143,28 @@ impl Group {
         }
     }
 
+    /// A group of `n` items of whose pairs these count.
+    pub(super) fn listed(start: usize, factor: f64, n: usize, pairs: PairList) -> Self {
+        Group {
+            start,
+            factor,
+            n_grades: 0,
+            labels: Labels::Listed(pairs),
+            order: Vec::new(),
+            sorted_grades: Vec::new(),
+            ends: Default::default(),
+            degrees: vec![0.0; n],
+        }
+    }
+
+    /// The least lead of a better item over a worse one, of groups whose pairs are listed.
+    pub(super) fn least_listed_lead(&self, scores: &[f64]) -> Option<f64> {
+        match &self.labels {
+            Labels::Listed(pairs) => Some(pairs.least_lead(scores)),
+            _ => None,
+        }
+    }
+
     /// Gives memory back that is soon made anew.
     pub(super) fn rest(&mut self) {
         if let Labels::Tree(tree) = &mut self.labels {
@@ -151,6 +182,7 @@ impl Group {
                 Labels::Grades(_) => n * (2 + 4 + 8 * n_margins),
                 Labels::Tree(tree) => tree.bytes(n_margins),
                 Labels::Sorted(_) => 8 * n,
+                Labels::Listed(pairs) => 16 * pairs.len() + 8 * n,
             }
     }
 
@@ -167,6 +199,9 @@ impl Group {
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
         if let Labels::Sorted(by_label) = &self.labels {
             return by_label.go_to(scores, weights, slopes, &mut self.degrees);
+        }
+        if let Labels::Listed(pairs) = &self.labels {
+            return pairs.go_to(shape, scores, weights, slopes, &mut self.degrees);
         }
         scratch.reset(n, matches!(self.labels, Labels::Grades(_)));
         let (margins, n_margins) = shape.margins();
@@ -189,6 +224,11 @@ impl Group {
             pairs += weight(i) * worse;
             slopes[i] = -e;
             self.degrees[i] = worse + better;
+        }
+        if shape == Shape::Swapped {
+            slopes.iter_mut().for_each(|slope| *slope *= 2.0);
+            let value = (pairs - 2.0 * along).max(0.0);
+            return GroupLosses { value, meant: value, excess: 0.0, swapped: pairs };
         }
         scratch.x.iter_mut().zip(scores).enumerate().for_each(|(i, (x, s))| *x = weight(i) * s);
         let mut partners = std::mem::take(&mut scratch.partners);
@@ -215,12 +255,28 @@ impl Group {
                     value: second / (2.0 * width) + (beyond - 0.5 * width * beyond_pairs).max(0.0),
                     meant: first + beyond.max(0.0),
                     excess: first - (second - noise).clamp(0.0, width * first) / width,
+                    swapped: 0.0,
                 }
             }
             _ => {
                 slopes.iter_mut().for_each(|slope| *slope *= 2.0);
-                GroupLosses { value: second, meant: second, excess: 0.0 }
+                GroupLosses { value: second, meant: second, excess: 0.0, swapped: 0.0 }
             }
+        }
+    }
+
+    /// Slopes of the hinge itself at new scores (finite ones), a subgradient where it has a kink.
+    pub(super) fn hinge_slopes(
+        &mut self,
+        scores: &[f64],
+        weights: Option<&[f64]>,
+        slopes: &mut [f64],
+        scratch: &mut Scratch,
+    ) {
+        scratch.reset(scores.len(), matches!(self.labels, Labels::Grades(_)));
+        self.find_windows(scores, weights, &[1.0], scratch);
+        for (i, slope) in slopes.iter_mut().enumerate() {
+            *slope = -weights.map_or(1.0, |w| w[i]) * (scratch.worse[0][i] - scratch.better[0][i]);
         }
     }
 
@@ -236,6 +292,12 @@ impl Group {
     ) {
         if let Labels::Sorted(by_label) = &self.labels {
             return by_label.curvature_times(scores, change, weights, out);
+        }
+        if let Labels::Listed(pairs) = &self.labels {
+            pairs.curvature_times(shape, scores, change, weights, out);
+            let factor = self.unit_of_curvature(shape);
+            out.iter_mut().for_each(|product| *product *= factor);
+            return;
         }
         scratch.reset(change.len(), matches!(self.labels, Labels::Grades(_)));
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
@@ -253,6 +315,7 @@ impl Group {
             Shape::SquaredHinge => 2.0,
             Shape::Hinge(width) => 1.0 / width,
             Shape::Logistic => 1.0,
+            Shape::Swapped => 0.0,
         }
     }
 
@@ -275,6 +338,7 @@ impl Group {
             Labels::Grades(_) => &self.order,
             Labels::Tree(tree) => tree.order(),
             Labels::Sorted(by_label) => by_label.items(),
+            Labels::Listed(pairs) => return pairs.draw_partner(shape, item, scores, weights, random()),
         };
         let n = order.len();
         let score = scores[item];
@@ -346,7 +410,7 @@ impl Group {
                     }
                 }
             }
-            Labels::Sorted(_) => {}
+            Labels::Sorted(_) | Labels::Listed(_) => {}
         }
     }
 
@@ -367,7 +431,7 @@ impl Group {
                     }
                 }
             }
-            Labels::Sorted(_) => {}
+            Labels::Sorted(_) | Labels::Listed(_) => {}
         }
     }
 }

@@ -72,7 +72,7 @@ impl ByLabel {
             slopes[item as usize] = sums[place];
             degrees[item as usize] = sums[n + place];
         }
-        GroupLosses { value, meant: value, excess: 0.0 }
+        GroupLosses { value, meant: value, excess: 0.0, swapped: 0.0 }
     }
 
     pub(super) fn curvature_times(&self, scores: &[f64], change: &[f64], weights: Option<&[f64]>, out: &mut [f64]) {

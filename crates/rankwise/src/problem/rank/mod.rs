@@ -2,14 +2,17 @@
 //!
 //!   Σ_groups factor·Σ_pairs v_i v_j ℓ(1 − (s_i − s_j)),   s = X w
 //!
-//! A block holds whole groups. It visits the rows of a group once per product: X_g·v, the sums over its pairs, and X_gᵀ of
-//! those while the rows are still in the processor's cache. Blocks depend on the data alone, and their sums are added in
+//! Where pairs are drawn (`listed`), only those count. A block holds whole groups. It visits the rows of a group once per
+//! product: X_g·v, the sums over its pairs, and X_gᵀ of those while the rows are still in the processor's cache. Blocks depend on the data alone, and their sums are added in
 //! order, so that results do not depend on the number of threads.
 
 mod block;
 mod group;
+mod group_terms;
 mod label_tree;
+mod listed;
 mod logistic;
+mod pair_terms;
 #[cfg(test)]
 mod tests;
 mod visit;
@@ -20,10 +23,14 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 pub(crate) use group::Shape;
+pub(crate) use group_terms::GroupTerms;
+pub(crate) use listed::Draw;
+pub(crate) use pair_terms::PairTerms;
 
-use super::{BlockSums, SumPoint};
-use crate::data::{Loaded, Members, RankView, Rows, Runs, StoredRows, mix, runs_of};
+use super::{BlockSums, Plane, Planes, SumPoint};
+use crate::data::{Loaded, Members, RankView, Ranking, Rows, Runs, StoredRows, mix, runs_of};
 use block::Block;
+use listed::PairList;
 use visit::{Visit, differences};
 
 /// Numbers a block should have at least, so that handing it to a thread is worth it.
@@ -46,6 +53,8 @@ struct Source<'a> {
     unit: f64,
     labels: &'a [f64],
     weights: Option<&'a [f64]>,
+    /// Only pairs drawn so count.
+    draw: Option<Draw>,
 }
 
 /// How the pairs of a ranking are weighted.
@@ -91,18 +100,32 @@ pub(crate) struct RankSums<'a> {
 
 impl<'a> RankSums<'a> {
     /// The groups of a ranking that `keeps` says yes to and that have at least two labels; items and groups of weight 0
-    /// are absent.
+    /// are absent. With a draw, only the pairs drawn count, each as often as it is drawn.
     pub(crate) fn new(
+        data: &'a Ranking,
+        keeps: impl Fn(usize) -> bool,
+        divisors: Option<&'a [f64]>,
+        shape: Shape,
+        c: f64,
+        weighing: Weighing,
+        draw: Option<Draw>,
+    ) -> Self {
+        Self::of_view(data.view(), keeps, divisors, shape, c, weighing, draw)
+    }
+
+    /// The same wherever the features are.
+    pub(crate) fn of_view(
         data: RankView<'a>,
         keeps: impl Fn(usize) -> bool,
         divisors: Option<&'a [f64]>,
         shape: Shape,
         c: f64,
         weighing: Weighing,
+        draw: Option<Draw>,
     ) -> Self {
         let is_equal = weighing == Weighing::Equal;
         let weights = data.weights.filter(|_| !is_equal);
-        let source = Source { rows: data.rows, divisors, unit: 1.0, labels: data.labels, weights };
+        let source = Source { rows: data.rows, divisors, unit: 1.0, labels: data.labels, weights, draw };
         let members: Members = data.groups.members();
         let groups = members.iter().enumerate().filter(|&(group, _)| keeps(group) && data.group_weight(group) > 0.0);
         let groups = groups.map(|(group, items)| {
@@ -121,10 +144,14 @@ impl<'a> RankSums<'a> {
             let labels: Vec<f64> = listed.items.iter().map(|&i| source.labels[i as usize]).collect();
             let weights: Option<Vec<f64>> =
                 source.weights.map(|w| listed.items.iter().map(|&i| w[i as usize]).collect());
-            let Some(pairs) = LabelCounts::of(&labels, weights.as_deref()) else {
+            let Some(mut pairs) = LabelCounts::of(&labels, weights.as_deref()) else {
                 sums.counts.n_dropped += 1;
                 continue;
             };
+            let drawn = source.draw.map(|draw| PairList::draw(draw, &listed.items, &labels));
+            if let Some(drawn) = &drawn {
+                (pairs.n_pairs, pairs.mass) = (drawn.len() as u64, drawn.mass(weights.as_deref()));
+            }
             if balanced {
                 listed.factor /= pairs.mass;
             }
@@ -132,7 +159,12 @@ impl<'a> RankSums<'a> {
             sums.counts.n_groups += 1;
             sums.counts.n_pairs += pairs.n_pairs;
             sums.mass += listed.factor * pairs.mass;
-            open.push(&listed.items, &labels, weights.as_deref(), listed.factor, &pairs.distinct, shape);
+            match drawn {
+                Some(drawn) => open.push_listed(&listed.items, weights.as_deref(), listed.factor, drawn),
+                None => {
+                    open.push(&listed.items, &labels, weights.as_deref(), listed.factor, &pairs.distinct, shape);
+                }
+            }
             open.n_numbers += listed.items.iter().map(|&i| source.rows.n_stored_in_row(i as usize)).sum::<usize>();
             // A block's sums have one number per feature, which must not outweigh the block.
             if open.n_numbers >= BLOCK_NUMBERS.max(2 * n_cols) {
@@ -332,7 +364,13 @@ impl BlockSums for RankSums<'_> {
         diagonal
     }
 
-    fn hessian_sketch(&mut self, n_pairs: usize, take: &mut dyn FnMut(&[f64])) {
+    fn hessian_sketch(&mut self, n_pairs: usize) -> Vec<f64> {
+        let mut sketch = Vec::new();
+        self.sketch_in_parts(n_pairs, &mut |vectors| sketch.extend_from_slice(vectors));
+        sketch
+    }
+
+    fn sketch_in_parts(&mut self, n_pairs: usize, take: &mut dyn FnMut(&[f64])) {
         let (rows, labels, shape) = (self.source.rows, self.source.labels, self.shape);
         let curved: Vec<f64> = self.blocks.par_iter().map(|block| block.curved(shape)).collect();
         let total: f64 = curved.iter().sum();
@@ -398,19 +436,7 @@ impl BlockSums for RankSums<'_> {
     }
 
     fn least_lead(&self) -> f64 {
-        let of_group = |(rows, scores): (&[u32], &[f64])| {
-            let mut items: Vec<(f64, f64)> =
-                rows.iter().zip(scores).map(|(&row, &score)| (self.source.labels[row as usize], score)).collect();
-            items.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-            let (mut best_below, mut least) = (f64::NEG_INFINITY, f64::INFINITY);
-            for run in items.chunk_by(|a, b| a.0 == b.0) {
-                let scores = || run.iter().map(|item| item.1);
-                least = least.min(scores().fold(f64::INFINITY, f64::min) - best_below);
-                best_below = best_below.max(scores().fold(f64::NEG_INFINITY, f64::max));
-            }
-            least
-        };
-        self.blocks.iter().flat_map(Block::scores).map(of_group).fold(f64::INFINITY, f64::min)
+        self.blocks.iter().map(|block| block.least_lead(self.source.labels)).fold(f64::INFINITY, f64::min)
     }
 
     fn round_off(&mut self, width: f64) {
@@ -428,7 +454,9 @@ impl BlockSums for RankSums<'_> {
                 if items.len() >= MANY_ITEMS {
                     let some: Vec<u32> = items.iter().copied().filter(|&i| keep(u64::from(i))).collect();
                     let share = items.len() as f64 / some.len().max(1) as f64;
-                    lists.push((Listed { items: some, factor: factor * share * share }, false));
+                    // Of all pairs the square is left, of drawn ones as many for each item.
+                    let of_pairs = if self.source.draw.is_some() { share } else { share * share };
+                    lists.push((Listed { items: some, factor: factor * of_pairs }, false));
                 } else if keep(number) {
                     lists.push((Listed { items: items.to_vec(), factor }, false));
                 }
@@ -438,6 +466,21 @@ impl BlockSums for RankSums<'_> {
         let is_enough = thinned.counts.n_items >= 4 * self.dim() && thinned.mass > 0.0;
         thinned.c *= self.mass / thinned.mass;
         is_enough.then(|| Box::new(thinned) as Box<dyn BlockSums + '_>)
+    }
+}
+
+impl Planes for RankSums<'_> {
+    fn plane(&mut self, step: f64) -> Option<Plane> {
+        let shape = self.shape;
+        let (swapped, mut normal) =
+            self.sum_over_blocks(|block, at_hand, sums| block.plane(at_hand, step, shape, sums));
+        normal.iter_mut().for_each(|slope| *slope = -*slope);
+        let swapped = swapped.into_iter().sum::<Option<f64>>()?;
+        Some(Plane { offset: self.c * swapped, normal })
+    }
+
+    fn settle(&mut self, step: f64) {
+        self.blocks.par_iter_mut().for_each(|block| block.settle(step));
     }
 }
 

@@ -1,5 +1,8 @@
 //! Every sum against the list of all pairs, and the tree against a Fenwick tree.
 
+mod drawn;
+mod swapped;
+
 use super::group::{Group, Scratch};
 use super::windows::falls_short;
 use super::{RankSums, Shape, Weighing};
@@ -34,6 +37,7 @@ fn of_lead(shape: Shape, lead: f64) -> (f64, f64, f64, f64) {
             let value = Loss::Logistic.value(t);
             (value, -p, p * (1.0 - p), value)
         }
+        Shape::Swapped => unreachable!("has tests of its own"),
     }
 }
 
@@ -242,7 +246,7 @@ fn gradient_and_hessian_are_differences_of_values() {
             let data = ranking(5, 30, 12, n_labels, is_sparse);
             let divisors: Vec<f64> = (0..12).map(|k| 0.5 + f64::from(k)).collect();
             for shape in SHAPES {
-                let mut sums = RankSums::new(data.view(), |_| true, Some(&divisors), shape, 0.7, Weighing::Balanced);
+                let mut sums = RankSums::new(&data, |_| true, Some(&divisors), shape, 0.7, Weighing::Balanced, None);
                 let w: Vec<f64> = (0..12).map(|_| random.normal()).collect();
                 let v: Vec<f64> = (0..12).map(|_| random.normal()).collect();
                 let moved = |h: f64| w.iter().zip(&v).map(|(w, v)| w + h * v).collect::<Vec<f64>>();
@@ -279,10 +283,9 @@ fn sketch_of_the_hessian_tends_to_it() {
     for n_labels in [4, 60] {
         let data = ranking(6, 50, 4, n_labels, false);
         for shape in [Shape::SquaredHinge, Shape::Hinge(0.5), Shape::Logistic] {
-            let mut sums = RankSums::new(data.view(), |_| true, None, shape, 0.01, Weighing::AsGiven);
+            let mut sums = RankSums::new(&data, |_| true, None, shape, 0.01, Weighing::AsGiven, None);
             sums.go_to(&[0.3, -0.2, 0.5, 0.1]);
-            let mut sketch = Vec::new();
-            sums.hessian_sketch(40_000, &mut |vectors| sketch.extend_from_slice(vectors));
+            let sketch = sums.hessian_sketch(40_000);
             for k in 0..4 {
                 let mut unit = [0.0; 4];
                 unit[k] = 1.0;
@@ -310,7 +313,7 @@ fn pairs_are_counted_beyond_32_bits() {
     let features = Features::dense(1, vec![0.0; n], Precision::F32).unwrap();
     let labels = (0..n).map(|i| i as f64).collect();
     let data = Ranking::new(Items::new(features, None, None).unwrap(), labels, None).unwrap();
-    let mut sums = RankSums::new(data.view(), |_| true, None, Shape::SquaredHinge, 1.0, Weighing::AsGiven);
+    let mut sums = RankSums::new(&data, |_| true, None, Shape::SquaredHinge, 1.0, Weighing::AsGiven, None);
     assert_eq!(sums.counts().n_pairs, 5_000_050_000);
     // All scores are 0: every pair lacks the whole margin.
     assert_eq!(sums.go_to(&[0.0]).value, 5_000_050_000.0);
@@ -323,7 +326,7 @@ fn thinned_sums_can_be_thinned_again() {
     let labels = (0..n).map(|_| random.uniform()).collect();
     let features = Features::dense(1, (0..n).map(|_| random.normal()).collect(), Precision::F32).unwrap();
     let data = Ranking::new(Items::new(features, None, None).unwrap(), labels, None).unwrap();
-    let mut sums = RankSums::new(data.view(), |_| true, None, Shape::SquaredHinge, 1.0, Weighing::AsGiven);
+    let mut sums = RankSums::new(&data, |_| true, None, Shape::SquaredHinge, 1.0, Weighing::AsGiven, None);
     let all = sums.go_to(&[0.3]).value;
     let mut once = sums.thinned().unwrap();
     let (about, n_once) = (once.go_to(&[0.3]).value, once.n_numbers());

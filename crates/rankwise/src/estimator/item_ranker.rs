@@ -1,0 +1,242 @@
+//! What linear rankers of items share: from data to sums over pairs, from weights to a model.
+
+use super::common::Effort;
+use crate::data::{Features, Items, RankView, Scale, Scaler, largest_scale_ratio};
+use crate::error::{Error, Place, Result};
+use crate::kernel::KernelFunction;
+use crate::loss::Loss;
+use crate::model::{
+    Balance, LearntFrom, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieBandKind, TieRegion, TieShare,
+    Training,
+};
+use crate::problem::{Draw, RankCounts, RankSums, Shape, Weighing};
+use crate::progress::Stop;
+
+/// Columns that are never too many.
+const MANY_COLUMNS: usize = 1 << 22;
+
+/// The losses of those groups that `keeps` says yes to; there must be a pair.
+pub(super) fn rank_sums<'a>(
+    data: RankView<'a>,
+    keeps: impl Fn(usize) -> bool,
+    scaler: Option<&'a Scaler>,
+    shape: Shape,
+    c: f64,
+    weighing: Weighing,
+    draw: Option<Draw>,
+) -> Result<RankSums<'a>> {
+    let divisors = scaler.map(|scaler| scaler.divisor.as_slice());
+    let sums = RankSums::of_view(data, keeps, divisors, shape, c, weighing, draw);
+    check_pairs(data.labels.len(), sums.counts(), sums.mass())?;
+    Ok(sums)
+}
+
+/// There must be pairs, and weights that can be added.
+pub(super) fn check_pairs(n_items: usize, counts: RankCounts, mass: f64) -> Result<()> {
+    if counts.n_pairs == 0 {
+        let problem = match (n_items, counts.n_dropped) {
+            (0, _) => "there is no item",
+            (_, 0) => "every weight is 0",
+            (_, 1) => "all labels of the group are the same, so there is nothing to learn",
+            _ => "no group has two different labels, so there is nothing to learn",
+        };
+        return Err(Error::data(
+            Place::file("items"),
+            problem,
+            "give groups (qid) in which labels differ, with weights above 0",
+        ));
+    }
+    if !(mass > 0.0 && mass.is_finite()) {
+        return Err(Error::Numeric {
+            problem: format!("the products of weights of all pairs sum to {mass:e}, not a number above 0"),
+            remedy: "multiply all weights by a number that brings them near 1, and C by what makes up for it".into(),
+        });
+    }
+    Ok(())
+}
+
+/// The weights and the bias of a linear model to start from.
+pub(super) fn linear_parts(model: &Model) -> Result<(&[f64], f64)> {
+    match &model.scorer.function {
+        ScoreFunction::Linear { weights, bias } => Ok((weights, *bias)),
+        other => Err(Error::Mismatch {
+            problem: format!("the model to start from has the {} kernel", other.kernel().name()),
+            remedy: "start from a linear model".into(),
+        }),
+    }
+}
+
+/// The weights of a linear model, as features scaled by `scaler` want them.
+pub(super) fn weights_of(model: &Model, items: &Items, scaler: Option<&Scaler>) -> Result<Vec<f64>> {
+    let (weights, _) = linear_parts(model)?;
+    let unscaled = |at: usize| weights[at] / model.scorer.scaler.as_ref().map_or(1.0, |s| s.divisor[at]);
+    let mut start = vec![0.0; items.features.n_cols()];
+    for (at, column) in model.scorer.columns(items)?.into_iter().enumerate() {
+        if let Some(column) = column {
+            start[column] = unscaled(at) * scaler.map_or(1.0, |s| s.divisor[column]);
+        }
+    }
+    Ok(start)
+}
+
+/// What to say of features of very different sizes.
+pub(super) fn why_to_scale(scale: Scale, items: &Items) -> Option<String> {
+    if scale != Scale::None || items.are_indicators {
+        return None;
+    }
+    of_scale_ratio(largest_scale_ratio(&items.features))
+}
+
+/// The same, where their largest ratio is known.
+pub(super) fn of_scale_ratio(ratio: f64) -> Option<String> {
+    (ratio > 100.0).then(|| "features differ in scale by more than 100×: consider --scale standard".into())
+}
+
+/// What to say of groups that teach nothing.
+pub(super) fn why_dropped(counts: RankCounts) -> Option<String> {
+    let RankCounts { n_groups, n_dropped, .. } = counts;
+    let n_all = n_groups + n_dropped;
+    let (noun, verb) = if n_dropped == 1 { ("group", "has") } else { ("groups", "have") };
+    (n_dropped > 0).then(|| {
+        format!("{n_dropped} {noun} of {n_all} {verb} no two items with different labels: nothing is learnt there")
+    })
+}
+
+/// Where weights would be far more than the numbers they are learnt from, something is wrong with the numbers of features.
+pub(crate) fn check_width(features: &Features) -> Result<()> {
+    check_width_of(features.n_cols(), features.n_stored())
+}
+
+/// The same, where the numbers are somewhere else.
+pub(super) fn check_width_of(n_cols: usize, n_stored: usize) -> Result<()> {
+    if n_cols == 0 {
+        return Err(Error::data(Place::file("items"), "there are no features", "give every item at least one number"));
+    }
+    if n_cols <= MANY_COLUMNS.max(16 * n_stored) {
+        return Ok(());
+    }
+    let problem = format!("the largest number of a feature is {n_cols}, but only {n_stored} numbers are stored");
+    Err(Error::data(Place::file("items"), problem, "number the features from 1 without large gaps"))
+}
+
+/// Where a fit ended.
+pub(super) struct Solution {
+    /// Of the scaled features.
+    pub(super) weights: Vec<f64>,
+    /// What is added to all scores.
+    pub(super) bias: f64,
+    pub(super) objective: f64,
+    pub(super) gap: f64,
+    pub(super) steps: u64,
+    pub(super) stop: Stop,
+}
+
+impl Solution {
+    /// Refuses numbers that are none, and the zeros of a search that could not even begin.
+    pub(super) fn checked(self) -> Result<Self> {
+        let is_nothing = self.stop == Stop::Stalled && self.weights.iter().all(|&w| w == 0.0);
+        let is_finite =
+            self.objective.is_finite() && self.bias.is_finite() && self.weights.iter().all(|w| w.is_finite());
+        if is_finite && !is_nothing {
+            return Ok(self);
+        }
+        Err(Error::Numeric {
+            problem: "the numbers leave the range of floating point".into(),
+            remedy: "scale the features (--scale standard), choose a C nearer to 1, or check for numbers that are far \
+                     too large or small"
+                .into(),
+        })
+    }
+
+    fn why_not_converged(&self, tol: f64) -> Option<String> {
+        let why = self.stop.reason()?;
+        Some(format!("not converged: {why}; the relative gap is {:.1e}, {tol:.0e} was asked for", self.gap))
+    }
+}
+
+/// What there is to tell of a fit beside its solution.
+pub(super) struct Record<'a> {
+    pub(super) method: Method,
+    pub(super) loss: Loss,
+    pub(super) c: f64,
+    pub(super) balance: Balance,
+    pub(super) normalise: bool,
+    pub(super) pairs_per_item: Option<usize>,
+    pub(super) scale: Scale,
+    pub(super) effort: &'a Effort,
+    /// `None` for methods that see no groups.
+    pub(super) counts: Option<RankCounts>,
+    pub(super) items: usize,
+    pub(super) certificate: &'static str,
+    /// Of a hard margin.
+    pub(super) margin: Option<f64>,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Record<'_> {
+    /// The model that a solution makes of these items.
+    pub(super) fn model(self, solution: Solution, items: &Items, scaler: Option<&Scaler>) -> Model {
+        let mut warnings = self.warnings;
+        warnings.extend(solution.why_not_converged(self.effort.tol));
+        if solution.weights.iter().all(|&w| w == 0.0) {
+            warnings
+                .push("all weights are 0, so that all scores are equal: the features say nothing of the labels".into());
+        }
+        let scorer = Scorer {
+            n_features: items.features.n_cols(),
+            feature_names: items.feature_names.clone(),
+            are_indicators: items.are_indicators,
+            scaler: scaler.cloned(),
+            function: ScoreFunction::Linear { weights: solution.weights, bias: solution.bias },
+        };
+        let pairs = self.counts.map_or(0, |counts| usize::try_from(counts.n_pairs).unwrap_or(usize::MAX));
+        let training = Training {
+            method: self.method,
+            learnt_from: LearntFrom::Items,
+            loss: self.loss,
+            kernel: KernelFunction::Linear,
+            c: self.c,
+            tol: self.effort.tol,
+            seed: self.effort.seed,
+            threshold_rule: ThresholdRule::default(),
+            tie_region: TieRegion::default(),
+            tie_band: TieBandKind::Constant,
+            tie_parameter: None,
+            tie_weight: 1.0,
+            balance: self.balance,
+            scale: self.scale,
+            items: self.items,
+            features: items.features.n_cols(),
+            groups: self.counts.map(|counts| counts.n_groups),
+            groups_dropped: self.counts.map_or(0, |counts| counts.n_dropped),
+            pairs,
+            ties: 0,
+            objective: solution.objective,
+            gap: solution.gap,
+            certificate: self.certificate.into(),
+            iterations: solution.steps,
+            stop: solution.stop,
+            support: None,
+            support_pairs: 0,
+            collapsed: false,
+            tie_share: TieShare { observed: 0.0, predicted: 0.0 },
+            margin: self.margin,
+            normalise: self.normalise,
+            pairs_per_item: self.pairs_per_item,
+            online: None,
+            warnings,
+            tuning: None,
+        };
+        Model {
+            scorer,
+            threshold: 0.0,
+            beta: None,
+            no_tie_region: false,
+            band: None,
+            chances: None,
+            classes: None,
+            state: None,
+            training,
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Machines on pairs in the weights of features: those of items as they are, or features that make a kernel linear.
+
+use std::borrow::Cow;
+
+use super::pair_solution::{By, Instance, Margins, Solution};
+use crate::data::{Features, Outcome, Precision};
+use crate::error::{Error, Result};
+use crate::kernel::{KernelFunction, Landmarks};
+use crate::loss::Loss;
+use crate::model::ScoreFunction;
+use crate::problem::{Band, BlockSums, Costs, Hinge, PairSums, Rule, Task};
+use crate::progress::Stop;
+use crate::solver::{newton_cg, smoothing};
+
+/// Unique items up to which their kernel matrix is factored as a whole.
+pub(super) const FEW_ITEMS: usize = 2000;
+/// The same beside the items' own features, where the kernel adds to what these say.
+const FEW_BESIDE: usize = 1000;
+/// Landmarks that stand for more items than that.
+const LANDMARKS: usize = 100;
+/// Numbers read for one gradient up to which the answer of a plain machine is worth its last digits: they cost little, and searches that share
+/// work may then start anywhere.
+const QUICK: usize = 1 << 22;
+/// The gap that is the optimum itself.
+const EXACT: f64 = 1e-13;
+
+/// What the machine is linear in.
+pub(super) struct Space<'a> {
+    features: Cow<'a, Features>,
+    /// Items that take part, in an order that does not depend on sides.
+    rows: Cow<'a, [u32]>,
+    /// How features are made from a kernel; `None`: they are the items' own.
+    map: Option<Landmarks>,
+    /// Nothing of the kernel is missing on these items.
+    is_whole: bool,
+    /// The features of a kernel stand beside the items' own.
+    is_beside: bool,
+    /// Where ties depend on the pair.
+    band: Option<Band<'a>>,
+}
+
+impl<'a> Space<'a> {
+    /// The features of items as they are.
+    pub(super) fn linear(features: &'a Features, rows: Cow<'a, [u32]>, band: Option<Band<'a>>) -> Self {
+        Space { features: Cow::Borrowed(features), rows, map: None, is_whole: true, is_beside: false, band }
+    }
+
+    /// Features that make a kernel linear: exactly so on few items, about so on many. With a band of ties they stand beside
+    /// the items' own.
+    pub(super) fn of_kernel(
+        kernel: KernelFunction,
+        items: &Features,
+        rows: Cow<'a, [u32]>,
+        band: Option<Band<'a>>,
+    ) -> Result<Self> {
+        if !kernel.is_positive_definite() {
+            return Err(Error::Unsupported {
+                problem: format!("the {} kernel is not positive definite and has no features", kernel.name()),
+                remedy: "choose --kernel rbf, poly or linear".into(),
+            });
+        }
+        let n_items = items.n_rows();
+        let is_beside = band.is_some();
+        let few = if is_beside { FEW_BESIDE } else { FEW_ITEMS };
+        let (map, psi, is_whole) = if n_items <= few {
+            let chosen = Landmarks::choose(kernel, items, n_items)?;
+            (chosen.map, chosen.values, true)
+        } else {
+            // Some items, evenly from all, show what all are like.
+            let n_some = n_items.min(FEW_ITEMS);
+            let some: Vec<usize> = (0..n_some).map(|at| at * n_items / n_some).collect();
+            let map = Landmarks::choose(kernel, &items.select_rows(&some), LANDMARKS)?.map;
+            let psi = map.describe(items)?;
+            (map, psi, false)
+        };
+        let features =
+            if is_beside { map.joined(items, &psi)? } else { Features::dense(map.len(), psi, Precision::F64)? };
+        Ok(Space { features: Cow::Owned(features), rows, map: Some(map), is_whole, is_beside, band })
+    }
+
+    /// How many weights of margins there are.
+    pub(super) fn n_columns(&self) -> usize {
+        self.features.n_cols()
+    }
+
+    /// How many weights there are.
+    pub(super) fn dim(&self) -> usize {
+        let context = self.band.as_ref().and_then(|band| band.context.as_ref()).map_or(0, |context| context.n_cols());
+        if self.has_band() { 3 * self.n_columns() + context } else { self.n_columns() }
+    }
+
+    pub(super) fn has_band(&self) -> bool {
+        self.band.is_some()
+    }
+
+    /// Landmarks that stand for more items, if they do.
+    pub(super) fn n_landmarks(&self) -> Option<usize> {
+        self.map.as_ref().map(Landmarks::len).filter(|_| !self.is_whole)
+    }
+
+    /// r = u/unit as a function of items.
+    pub(super) fn score_function(&self, weights: &[f64], unit: f64) -> ScoreFunction {
+        let weights: Vec<f64> = weights[..self.n_columns()].iter().map(|w| w / unit).collect();
+        match &self.map {
+            None => ScoreFunction::Linear { weights, bias: 0.0 },
+            Some(map) if self.is_beside => ScoreFunction::Landmarks { map: map.clone(), weights },
+            Some(map) => ScoreFunction::Kernel {
+                kernel: map.kernel,
+                support: map.items.clone(),
+                coefficients: map.coefficients(&weights),
+            },
+        }
+    }
+}
+
+impl<'e> Instance<'e, '_> {
+    /// What a pair costs as a function of its margin.
+    fn rule(&self) -> Rule {
+        let hinge = if self.loss == Loss::Hinge { Hinge::Rounded(1.0) } else { Hinge::Squared };
+        match (self.task, self.loss) {
+            (Task::Davidson, _) => Rule::Davidson,
+            (Task::Compare { .. }, Loss::Logistic) => Rule::RaoKupper,
+            (Task::Compare { .. }, _) => Rule::Compare(hinge),
+            (Task::Rank | Task::Rank2, Loss::Logistic) => Rule::RankLogistic,
+            (Task::Rank | Task::Rank2, _) => Rule::Rank(hinge),
+        }
+    }
+
+    /// What losses are multiplied with, for this task: `rank` has no ties, `rank2` counts others twice.
+    fn task_costs(&self) -> Costs<'_> {
+        let (tie, other) = match self.task {
+            Task::Rank => (0.0, 1.0),
+            Task::Rank2 => (1.0, 2.0),
+            Task::Compare { .. } | Task::Davidson => return self.costs.clone(),
+        };
+        match &self.costs {
+            Costs::Factors { weights, tie: of_ties, other: of_others } => {
+                Costs::Factors { weights: *weights, tie: tie * of_ties, other: other * of_others }
+            }
+            Costs::Each(costs) => {
+                let factor = |k: usize| if self.data.outcomes[k] == Outcome::Tie { tie } else { other };
+                Costs::Each(costs.iter().enumerate().map(|(k, cost)| factor(k) * cost).collect())
+            }
+        }
+    }
+
+    /// Newton's method on the weights, from some or from none. `None` where the hinge may have collapsed, and that is not
+    /// decided here.
+    pub(super) fn solve_in_weights(&self, space: &Space<'_>, start: Option<Vec<f64>>) -> Result<Option<Solution<'e>>> {
+        let capped = self.task == Task::Compare { capped: true };
+        let mut sums = PairSums::new(
+            self.data,
+            &space.features,
+            Cow::Borrowed(&space.rows),
+            self.task_costs(),
+            self.rule(),
+            space.band.clone(),
+        )
+        .capped(capped);
+        let start = start.filter(|start| start.len() == sums.dim());
+        let tol = self.limits.tol;
+        let (weights, objective, gap, steps, stop);
+        let mut is_exact = false;
+        if self.loss == Loss::Hinge {
+            let found = smoothing::minimise(&mut sums, start, self.limits);
+            gap = found.gap();
+            (weights, objective, steps, stop) = (found.weights, found.primal, found.steps, found.stop);
+            if matches!(self.task, Task::Compare { .. }) {
+                let (at_zero, _) = sums.at_zero();
+                if objective >= at_zero - (2.0 * gap * objective).max(1e-6 * at_zero) && stop.is_none() {
+                    return Ok(None);
+                }
+            }
+            sums.go_to(&weights);
+        } else {
+            let is_quick = self.loss == Loss::SquaredHinge && !space.has_band() && sums.n_numbers() <= QUICK;
+            let mut limits = self.limits;
+            limits.tol = if is_quick { tol.min(EXACT) } else { tol };
+            let found = newton_cg::minimise(&mut sums, start, limits);
+            gap = found.gap();
+            is_exact = is_quick && gap <= 1e-10;
+            (weights, objective, steps, stop) = (found.weights.clone(), found.primal(), found.steps, found.stop);
+        }
+        let stop = if gap <= tol { Stop::Converged } else { stop.unwrap_or(Stop::Converged) };
+        if !objective.is_finite() || !gap.is_finite() || weights.iter().any(|w| !w.is_finite()) {
+            return Err(Error::Numeric {
+                problem: "the objective left the range of numbers".into(),
+                remedy: "scale the features (--scale standard), or use a smaller C".into(),
+            });
+        }
+        let beta = sums.beta();
+        let mut solution = Solution {
+            objective,
+            gap: gap.max(0.0),
+            stop,
+            margins: Margins::OfScores(sums.scores().to_vec()),
+            offsets: space.has_band().then(|| sums.offsets()),
+            largest_tie_offset: sums.largest_tie_offset(),
+            beta,
+            collapsed: false,
+            is_constant: false,
+            is_exact: is_exact && stop == Stop::Converged,
+            by: By::Weights { n_support: sums.n_support(), weights, steps },
+        };
+        if solution.stop != Stop::Converged {
+            // A search that was stopped early may stand where the constant answer is better.
+            let (at_zero, beta) = sums.at_zero();
+            if at_zero < solution.objective {
+                let dual = solution.objective * (1.0 - solution.gap);
+                solution.is_constant = true;
+                solution.margins.fill_zero();
+                solution.offsets = solution.offsets.map(|offsets| vec![beta; offsets.len()]);
+                solution.largest_tie_offset = beta;
+                solution.objective = at_zero;
+                solution.beta = solution.beta.map(|_| beta);
+                solution.gap = (at_zero - dual) / at_zero.max(1e-12);
+                if let By::Weights { weights, .. } = &mut solution.by {
+                    weights.fill(0.0);
+                }
+            }
+        }
+        Ok(Some(solution))
+    }
+}

@@ -1,0 +1,142 @@
+//! The structural machine that minimises swapped pairs, on items with labels in groups.
+
+use std::time::Instant;
+
+use super::common::{Effort, Fit, setters};
+use super::item_ranker::{Record, Solution, check_width, rank_sums, weights_of, why_dropped, why_to_scale};
+use crate::data::{Ranking, Scale, Scaler};
+use crate::error::{Error, Result};
+use crate::loss::Loss;
+use crate::model::{Balance, Method, Model};
+use crate::problem::{BlockSums, Shape, Weighing};
+use crate::progress::{Stop, Unwatched, Watch};
+use crate::solver::cutting_plane;
+
+/// The structural SVM whose loss is the number of swapped pairs, with linear scores r(x) = w·x:
+///
+/// ½‖w‖² + C·ξ   with   w·[Ψ(y) − Ψ(y′)] ≥ Δ(y′) − ξ   for every assignment y′ of ±1 to the pairs of items with
+/// different labels in one group,
+///
+/// Δ(y′) the number of pairs with −1, Ψ(y′) = Σ y′_ij·(x_i − x_j). One slack ξ serves all groups. Pairs count by
+/// weight_i·weight_j·(weight of the group).
+///
+/// ξ is Σ max(0, 1 − 2·(r(x_i) − r(x_j))), so that this is [`RankSvm`](crate::RankSvm) with hinge at 4C: scores are half of
+/// its scores, the objective is a quarter of its objective. It is solved by its own cutting planes, each of which takes
+/// O(n log n) time and no pair.
+///
+/// ```
+/// use rankwise::data::{Features, Groups, Items, Precision, Ranking};
+/// use rankwise::{Loss, RankSvm, SwapSvm};
+///
+/// let features = Features::dense(2, vec![0.1, 3.0, 0.5, 1.0, 0.9, 2.0, 0.2, 7.0, 0.4, 6.0], Precision::Auto)?;
+/// let items = Items::new(features, None, None)?;
+/// let groups = Groups::from_ids(["a", "a", "a", "b", "b"]);
+/// let data = Ranking::new(items, vec![0.0, 1.0, 2.0, 0.0, 1.0], Some(groups))?;
+///
+/// let swap = SwapSvm::new().c(2.0).tol(1e-6).fit(&data)?.model.training;
+/// let rank = RankSvm::new().loss(Loss::Hinge).c(8.0).tol(1e-6).fit(&data)?.model.training;
+/// assert!((4.0 * swap.objective / rank.objective - 1.0).abs() < 1e-5);
+/// # Ok::<(), rankwise::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct SwapSvm {
+    /// C multiplies ξ; finite.
+    pub c: f64,
+    /// Δ and Ψ are divided by the number of pairs, counted by weight: C then multiplies a mean.
+    pub normalise: bool,
+    /// [`Balance::Groups`]: all groups of weight 1 count the same.
+    pub balance: Balance,
+    /// The scaling of features.
+    pub scale: Scale,
+    /// How much work a fit may do.
+    pub effort: Effort,
+}
+
+impl Default for SwapSvm {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl SwapSvm {
+    /// Default parameters: C 1, nothing normalised.
+    pub fn new() -> Self {
+        SwapSvm { c: 1.0, normalise: false, balance: Balance::None, scale: Scale::None, effort: Effort::default() }
+    }
+
+    setters! {
+        /// Sets C, which multiplies ξ.
+        c: f64,
+        /// Sets whether Δ and Ψ are divided by the number of pairs.
+        normalise: bool,
+        /// Sets how groups are weighted against each other.
+        balance: Balance,
+        /// Sets the scaling of features.
+        scale: Scale,
+        /// Sets how much work a fit may do.
+        effort: Effort,
+    }
+
+    /// Whether the parameters are within their ranges; fitting asks too.
+    pub fn check(&self) -> Result<()> {
+        if !(self.c > 0.0 && self.c.is_finite()) {
+            return Err(Error::parameter("C", self.c, "a finite number above 0"));
+        }
+        if self.balance == Balance::Outcomes {
+            return Err(Error::parameter("balance", "outcomes", "none or groups for items"));
+        }
+        self.effort.check()
+    }
+
+    /// Fits a model.
+    pub fn fit(&self, data: &Ranking) -> Result<Fit> {
+        self.fit_from(data, None, &Unwatched)
+    }
+
+    /// Fits a model, starting from another one, while `watch` looks on, and perhaps stops it.
+    pub fn fit_from(&self, data: &Ranking, start: Option<&Model>, watch: &dyn Watch) -> Result<Fit> {
+        self.check()?;
+        check_width(&data.items.features)?;
+        let started = Instant::now();
+        self.effort.in_pool(|threads| {
+            let scaler = Scaler::learn(self.scale, &data.items.features);
+            let start = start.map(|model| weights_of(model, &data.items, scaler.as_ref())).transpose()?;
+            let near = data.near_zero();
+            let weighing = if self.balance == Balance::Groups { Weighing::Balanced } else { Weighing::AsGiven };
+            let mut sums = rank_sums(near.view(), |_| true, scaler.as_ref(), Shape::Swapped, self.c, weighing, None)?;
+            if self.normalise {
+                sums.set_c(self.c / sums.mass());
+            }
+            let minimum = cutting_plane::minimise(&mut sums, start, self.effort.limits(started, watch));
+            let solution = Solution {
+                bias: 0.0,
+                objective: minimum.primal,
+                gap: minimum.gap(),
+                steps: minimum.planes,
+                stop: minimum.stop.unwrap_or(Stop::Converged),
+                weights: minimum.weights,
+            };
+            let counts = sums.counts();
+            let mut warnings: Vec<String> = why_to_scale(self.scale, &data.items).into_iter().collect();
+            warnings.extend(why_dropped(counts));
+            let record = Record {
+                method: Method::Swap,
+                loss: Loss::Hinge,
+                c: self.c,
+                balance: self.balance,
+                normalise: self.normalise,
+                pairs_per_item: None,
+                scale: self.scale,
+                effort: &self.effort,
+                counts: Some(counts),
+                items: counts.n_items,
+                certificate: "objective minus the minimum over the cutting planes, relative to the objective",
+                margin: None,
+                warnings,
+            };
+            let model = record.model(solution.checked()?, &data.items, scaler.as_ref());
+            Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
+        })
+    }
+}

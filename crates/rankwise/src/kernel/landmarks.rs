@@ -1,0 +1,182 @@
+//! Features that make a kernel linear: ψ(x) = L⁻¹·k(landmarks, x) with L·Lᵀ = K over the landmarks, so that
+//! ψ(x)·ψ(y) is K(x, y) wherever one of the two is a landmark, and the best guess from them elsewhere (Nyström).
+//!
+//! Landmarks are chosen one by one, each the item that those before it describe worst: Cholesky's factorisation with
+//! pivots, in O(items × landmarks²). Once the worst is described to rounding, the kernel on all items is exact.
+
+use rayon::prelude::*;
+
+use super::{ItemBlocks, KernelFunction, LANES};
+use crate::data::{Features, Precision};
+use crate::error::Result;
+use crate::math::dot;
+
+/// What of K(x, x) may be missing, relative to the largest, where nothing is said to be missing.
+const ROUNDING: f64 = 1e-12;
+
+/// The landmarks of a kernel, and how other items are described by them.
+#[derive(Debug, Clone)]
+pub struct Landmarks {
+    /// The kernel.
+    pub kernel: KernelFunction,
+    /// The landmarks themselves, scaled.
+    pub items: Features,
+    /// L, row by row: a lower triangle in a square.
+    pub factor: Vec<f64>,
+}
+
+impl Landmarks {
+    /// Chooses up to `most` of the items, and describes all items by them.
+    pub(crate) fn choose(kernel: KernelFunction, items: &Features, most: usize) -> Result<Chosen> {
+        let n = items.n_rows();
+        let blocks = ItemBlocks::<f64>::new(kernel, items)?;
+        let mut left: Vec<f64> = (0..n).map(|item| blocks.self_value(item)).collect();
+        let resolution = ROUNDING * left.iter().fold(0.0, |a: f64, &b| a.max(b));
+        // ψ of all items, a column after the other, while landmarks are found.
+        let (mut columns, mut chosen): (Vec<Vec<f64>>, Vec<usize>) = (Vec::new(), Vec::new());
+        let mut row = vec![0.0; n.next_multiple_of(LANES)];
+        loop {
+            let (pivot, most_left) =
+                left.iter().enumerate().fold((0, 0.0), |best, (k, &v)| if v > best.1 { (k, v) } else { best });
+            if most_left <= resolution || chosen.len() == most {
+                break;
+            }
+            blocks.row(pivot, &mut row);
+            let own: Vec<f64> = columns.iter().map(|column| column[pivot]).collect();
+            let root = most_left.sqrt();
+            let mut column = row[..n].to_vec();
+            column.par_chunks_mut(4096).enumerate().for_each(|(chunk, out)| {
+                let start = chunk * 4096;
+                for (known, factor) in columns.iter().zip(&own) {
+                    let known = &known[start..start + out.len()];
+                    out.iter_mut().zip(known).for_each(|(v, k)| *v -= factor * k);
+                }
+                out.iter_mut().for_each(|v| *v /= root);
+            });
+            chosen.iter().for_each(|&before| column[before] = 0.0);
+            column[pivot] = root;
+            left.iter_mut().zip(&column).for_each(|(left, v)| *left -= v * v);
+            chosen.iter().chain([&pivot]).for_each(|&done| left[done] = 0.0);
+            chosen.push(pivot);
+            columns.push(column);
+        }
+        let r = chosen.len();
+        let mut factor = vec![0.0; r * r];
+        for (i, &item) in chosen.iter().enumerate() {
+            for (j, column) in columns[..=i].iter().enumerate() {
+                factor[i * r + j] = column[item];
+            }
+        }
+        let mut values = vec![0.0; n * r];
+        values.par_chunks_mut(r.max(1)).enumerate().for_each(|(item, out)| {
+            out.iter_mut().zip(&columns).for_each(|(v, column)| *v = column[item]);
+        });
+        let map = Landmarks { kernel, items: items.select_rows(&chosen), factor };
+        Ok(Chosen { map, values })
+    }
+
+    /// How many landmarks there are.
+    pub fn len(&self) -> usize {
+        self.items.n_rows()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The features of items, then what describes them by landmarks.
+    pub(crate) fn beside(&self, features: &Features) -> Result<Features> {
+        self.joined(features, &self.describe(features)?)
+    }
+
+    /// The features of items with ψ of each behind them.
+    pub(crate) fn joined(&self, features: &Features, psi: &[f64]) -> Result<Features> {
+        let (n, d, r) = (features.n_rows(), features.n_cols(), self.len());
+        let mut values = vec![0.0; n * (d + r)];
+        values.par_chunks_mut((d + r).max(1)).enumerate().for_each(|(item, out)| {
+            features.copy_row(item, &mut out[..d]);
+            out[d..].copy_from_slice(&psi[item * r..][..r]);
+        });
+        Features::dense(d + r, values, Precision::F64)
+    }
+
+    /// ψ of items, one row for each.
+    pub(crate) fn describe(&self, features: &Features) -> Result<Vec<f64>> {
+        let r = self.len();
+        let mut psi = ItemBlocks::<f64>::new(self.kernel, &self.items)?.values_at(features);
+        psi.par_chunks_mut(r.max(1)).for_each(|out| {
+            for (landmark, factor) in self.factor.chunks_exact(r.max(1)).enumerate() {
+                let known = dot(&factor[..landmark], &out[..landmark]);
+                out[landmark] = (out[landmark] - known) / factor[landmark];
+            }
+        });
+        Ok(psi)
+    }
+
+    /// Coefficients of the landmarks in Σ a·K(landmark, x) that give w·ψ(x): L⁻ᵀw.
+    pub(crate) fn coefficients(&self, weights: &[f64]) -> Vec<f64> {
+        let r = self.len();
+        let mut out = weights.to_vec();
+        for i in (0..r).rev() {
+            out[i] /= self.factor[i * r + i];
+            let value = out[i];
+            out[..i].iter_mut().zip(&self.factor[i * r..]).for_each(|(v, l)| *v -= l * value);
+        }
+        out
+    }
+}
+
+/// Landmarks with what they say of the items that they were chosen from.
+pub(crate) struct Chosen {
+    pub(crate) map: Landmarks,
+    /// ψ of the items, row by row.
+    pub(crate) values: Vec<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Random;
+
+    fn items(n: usize, d: usize, seed: u64) -> Features {
+        let mut random = Random::new(seed);
+        Features::dense(d, (0..n * d).map(|_| random.normal()).collect(), Precision::F64).unwrap()
+    }
+
+    #[test]
+    fn all_items_as_landmarks_give_the_kernel() {
+        for kernel in [KernelFunction::Rbf { gamma: 0.3 }, KernelFunction::Poly { gamma: 0.5, coef0: 1.0, degree: 2 }] {
+            let items = items(40, 3, 1);
+            let Chosen { map, values } = Landmarks::choose(kernel, &items, 100).unwrap();
+            let r = map.len();
+            // A polynomial of degree 2 in 3 features has 10 dimensions.
+            assert_eq!(r, if matches!(kernel, KernelFunction::Poly { .. }) { 10 } else { 40 });
+            let exact =
+                |a: usize, b: usize| kernel.value(&items.to_dense()[a * 3..][..3], &items.to_dense()[b * 3..][..3]);
+            for a in 0..40 {
+                for b in 0..40 {
+                    let product = dot(&values[a * r..][..r], &values[b * r..][..r]);
+                    assert!((product - exact(a, b)).abs() < 1e-9, "{a} {b} {product}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn new_items_are_described_as_the_old_ones_were() {
+        let items = items(60, 2, 2);
+        let Chosen { map, values } = Landmarks::choose(KernelFunction::Rbf { gamma: 1.0 }, &items, 12).unwrap();
+        assert_eq!(map.len(), 12);
+        let beside = map.beside(&items).unwrap().to_dense();
+        let weights: Vec<f64> = (0..12).map(|k| 1.0 / (1.0 + k as f64)).collect();
+        let blocks = ItemBlocks::<f64>::new(map.kernel, &map.items).unwrap();
+        let scores = blocks.scores_of(&items, &map.coefficients(&weights)).unwrap();
+        for item in 0..60 {
+            assert_eq!(beside[item * 14..][..2], items.to_dense()[item * 2..][..2]);
+            let found = &beside[item * 14 + 2..][..12];
+            found.iter().zip(&values[item * 12..]).for_each(|(a, b)| assert!((a - b).abs() < 1e-9));
+            assert!((dot(found, &weights) - scores[item]).abs() < 1e-9);
+        }
+    }
+}
