@@ -8,7 +8,11 @@ pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
         "tuning" => ("bench/tuning.py", &["numpy", "scikit-learn"]),
         "ranking" => ("bench/ranking.py", &["numpy", "scipy", "scikit-learn", "lightgbm", "xgboost"]),
         "comparing" => ("bench/comparing.py", &["numpy", "scipy", "pandas", "scikit-learn", "lightgbm", "catboost"]),
-        _ => return Err(format!("unknown benchmark {name}; there are: comparing, comparing-kernel, tuning, ranking")),
+        "out-of-core" => ("bench/out_of_core.py", &["numpy"]),
+        _ => {
+            let known = "comparing, comparing-kernel, tuning, ranking, out-of-core";
+            return Err(format!("unknown benchmark {name}; there are: {known}"));
+        }
     };
     step("program", &mut cargo(&["build", "--release", "--package", "rankwise-cli"]))?;
     let venv = root().join("bench/.venv");

@@ -9,6 +9,9 @@ pub(crate) fn run() -> Outcome {
     step("format", &mut cargo(&["fmt", "--all", "--check"]))?;
     step("lints", &mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     tests()?;
+    // Off by default, so that nothing above has built it.
+    let with_parquet = ["test", "--package", "rankwise", "--features", "parquet", "--test", "main", "parquet"];
+    step("Parquet", &mut cargo(&with_parquet))?;
     step("documentation", cargo(&["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
     println!("== all checks passed");
     Ok(())

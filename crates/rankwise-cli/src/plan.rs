@@ -217,11 +217,15 @@ fn pair_files(args: &DataArgs, format: Option<Format>, precision: Precision) -> 
 }
 
 /// A file of items that was asked for, and its columns.
-fn item_source(path: &str, format: Option<Format>, args: &ColumnArgs) -> Run<(Source, Columns)> {
+pub(crate) fn item_source(path: &str, format: Option<Format>, args: &ColumnArgs) -> Run<(Source, Columns)> {
     let source = Source::parse(path, format)?;
     if source.format() != Format::SvmLight {
         let typed = [("--index-base", args.index_base.is_some())];
-        refuse(&typed, "tables, whose columns have names", "give items in SVMlight's format")?;
+        let kind = match source.format() {
+            Format::Blocks => "block files, whose features are known",
+            _ => "tables, whose columns have names",
+        };
+        refuse(&typed, kind, "give items in SVMlight's format")?;
     }
     Ok((source, columns(args)))
 }

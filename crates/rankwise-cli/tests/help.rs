@@ -2,8 +2,8 @@
 
 use crate::room::Room;
 
-const COMMANDS: [&str; 9] =
-    ["train", "tune", "predict", "evaluate", "report", "inspect", "simulate", "demo", "completions"];
+const COMMANDS: [&str; 10] =
+    ["train", "tune", "predict", "evaluate", "report", "convert", "inspect", "simulate", "demo", "completions"];
 
 #[test]
 fn every_command_has_help_with_an_example() {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod browser;
+mod convert;
 mod data;
 mod demo;
 mod evaluate;

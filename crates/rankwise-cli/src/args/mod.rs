@@ -1,6 +1,7 @@
 //! What was typed. Nothing here knows what it means; that is [`crate::plan`].
 
 pub(crate) mod choice;
+mod convert;
 mod data;
 mod evaluate;
 mod online;
@@ -12,6 +13,7 @@ mod use_model;
 use clap::{Parser, Subcommand};
 
 pub(crate) use choice::{KernelName, MetricName, PredictFormat};
+pub(crate) use convert::ConvertArgs;
 pub(crate) use data::{ColumnArgs, DataArgs};
 pub(crate) use evaluate::EvaluateArgs;
 pub(crate) use tools::{CompletionsArgs, DemoArgs, SimulateArgs};
@@ -61,6 +63,8 @@ pub(crate) enum Command {
     Evaluate(Box<EvaluateArgs>),
     /// Write a page with pictures: a model on items with labels or on compared pairs
     Report(ReportArgs),
+    /// Items from one format into another; block files for data larger than memory
+    Convert(ConvertArgs),
     /// Show what is in a model file
     Inspect(InspectArgs),
     /// Draw pairs from a known ranking function

@@ -17,6 +17,7 @@ use super::online::OnlineArgs;
 #[command(after_help = "\
 Example:
   rankwise train train.letor -o model.safetensors
+  rankwise train large.rwb --memory-mb 512 -o model.safetensors
   rankwise train hotels.csv --label stars --group city --scale standard -o model.safetensors
   rankwise train --pairs pairs.csv -o model.safetensors
   rankwise train hotels.csv --pairs judged.csv -o model.safetensors   (labels and pairs of the same items)
@@ -48,6 +49,10 @@ pub(crate) struct TrainArgs {
     /// The longest time to train [default: no limit]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, help_heading = "Effort")]
     pub(crate) time_limit: Option<f64>,
+    /// Items: memory to use, in MiB; of a block file (.rwb) that needs more, features stay on the disk and are read again and
+    /// again [default: no limit]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 30), help_heading = "Effort")]
+    pub(crate) memory_mb: Option<u64>,
     /// Items: a linear model to start from, such as that of another C; one of online is gone on with
     #[arg(long, value_name = "MODEL", help_heading = "Effort")]
     pub(crate) init: Option<PathBuf>,
@@ -62,7 +67,8 @@ pub(crate) struct TrainArgs {
 #[derive(Debug, Args)]
 pub(crate) struct LearnArgs {
     /// Items to rank: .svm, .svmlight, .letor, .txt, .dat in SVMlight's format (label qid:N index:value …), or .csv, .tsv
-    /// with the columns label, qid and features (also .gz, .xz, .zst); `-` is standard input
+    /// with the columns label, qid and features (also .gz, .xz, .zst), or a block file .rwb (see convert); `-` is standard
+    /// input
     #[arg(value_name = "DATA", conflicts_with_all = ["items"])]
     pub(crate) data: Option<String>,
     /// The model file to write

@@ -25,8 +25,8 @@ pub(crate) struct PredictArgs {
     /// A model file
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
-    /// Items to score, .csv, .tsv, or .svm, .svmlight, .letor, .txt, .dat in SVMlight's format (also .gz, .xz, .zst); `-`
-    /// is standard input
+    /// Items to score, .csv, .tsv, or .svm, .svmlight, .letor, .txt, .dat in SVMlight's format (also .gz, .xz, .zst), or a
+    /// block file .rwb; `-` is standard input
     #[arg(value_name = "DATA", conflicts_with_all = ["pairs", "items"], required_unless_present = "pairs")]
     pub(crate) data: Option<String>,
     /// Where to write [default: standard output]
@@ -64,8 +64,8 @@ pub(crate) struct ReportArgs {
     /// A model file
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
-    /// Items with labels, .svm, .svmlight, .letor, .txt, .dat in SVMlight's format, or .csv, .tsv (also .gz, .xz, .zst); `-`
-    /// is standard input
+    /// Items with labels, .svm, .svmlight, .letor, .txt, .dat in SVMlight's format, or .csv, .tsv (also .gz, .xz, .zst), or a
+    /// block file .rwb; `-` is standard input
     #[arg(value_name = "DATA", conflicts_with_all = ["pairs", "items"])]
     pub(crate) data: Option<String>,
     /// The page to write

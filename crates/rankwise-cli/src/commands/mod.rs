@@ -2,6 +2,7 @@
 
 mod band;
 mod completions;
+mod convert;
 mod demo;
 mod describe;
 mod evaluate;
@@ -34,6 +35,7 @@ pub(crate) fn run(command: &Command, common: &Common, output: &Output) -> Run<()
         Command::Predict(args) => predict::run(args, output),
         Command::Evaluate(args) => evaluate::run(args, common, output),
         Command::Report(args) => report::run(args, common, output),
+        Command::Convert(args) => convert::run(args, output),
         Command::Inspect(args) => inspect::run(args, output),
         Command::Simulate(args) => simulate::run(args, common, output),
         Command::Demo(args) => demo::run(args, common, output),

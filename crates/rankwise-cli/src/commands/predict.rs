@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use rankwise::data::{Precision, Verdicts};
+use rankwise::data::Verdicts;
 use rankwise::io;
 use rankwise::model::Model;
 use serde_json::{Value, json};
@@ -53,9 +53,9 @@ pub(super) fn run(args: &PredictArgs, output: &Output) -> Run<()> {
             tell(of_pairs(&model, &table, &verdicts))
         }
         PredictPlan::Items { source, columns, format, top, scores: only_scores } => {
-            let table = io::read_items(&source, &columns, Precision::F64)?;
+            let (table, mut scores) = io::score_items(&source, &columns, &[&model.scorer])?;
             output.note(|| format!("read {}", count(table.items.n_items(), "item")));
-            let scores = model.scorer.scores(&table.items)?;
+            let scores = scores.pop().unwrap_or(Ok(Vec::new()))?;
             let classes = match only_scores {
                 true => None,
                 false => scores.iter().map(|&score| model.class_of(score)).collect::<Option<Vec<&str>>>(),

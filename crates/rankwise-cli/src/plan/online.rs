@@ -30,6 +30,7 @@ pub(crate) struct OnlinePlan {
 /// What was asked.
 pub(super) fn plan(args: &TrainArgs, common: &Common) -> Run<OnlinePlan> {
     let (learn, online) = (&args.learn, &args.online);
+    refuse(&[("--memory-mb", args.memory_mb.is_some())], "--method online", "give --stream")?;
     refuse(&[("--pairs", learn.source.pairs.is_some())], "--method online", "choose --method rank")?;
     let Some(data) = &learn.data else {
         return Err(Failure::Usage(

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rankwise::data::Precision;
 use rankwise::estimator::{Effort, ItemEstimator, PairEstimator};
-use rankwise::io::{Columns, PairFiles, Source};
+use rankwise::io::{Columns, Format, PairFiles, Source};
 use rankwise::model::{Balance, Method};
 use rankwise::{Loss, RankSvm, Ridge, SwapSvm};
 
@@ -38,6 +38,8 @@ pub(crate) struct ItemPlan {
     pub(crate) precision: Precision,
     /// The method with its parameters.
     pub(crate) estimator: ItemEstimator,
+    /// Bytes of memory to use.
+    pub(crate) memory: Option<usize>,
     /// A model to start from.
     pub(crate) init: Option<PathBuf>,
     /// Judged pairs of the same items, to be learnt from at once.
@@ -60,7 +62,9 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
         ));
     }
     let remedy = "give items with labels (train DATA -o MODEL)";
-    refuse(&[("--init", args.init.is_some()), ("--normalise", args.normalise)], "pairs", remedy)?;
+    let typed =
+        [("--init", args.init.is_some()), ("--normalise", args.normalise), ("--memory-mb", args.memory_mb.is_some())];
+    refuse(&typed, "pairs", remedy)?;
     let loss = learn.loss.unwrap_or_default();
     let mut estimator =
         estimator(learn, &[loss], common)?.shaped(c(learn.c.unwrap_or(1.0))?, kernel(&learn.kernel)?, loss);
@@ -111,7 +115,15 @@ fn on_items(data: &str, args: &TrainArgs, common: &Common) -> Run<ItemPlan> {
         }
     };
     let (source, columns) = item_source(data, learn.format.format, &learn.source.columns)?;
-    Ok(ItemPlan { source, columns, precision: learn.precision, estimator, init: args.init.clone(), judged })
+    check_precision(&source, learn.precision)?;
+    let memory = args.memory_mb.map(|mebibytes| usize::try_from(mebibytes << 20).unwrap_or(usize::MAX));
+    Ok(ItemPlan { source, columns, precision: learn.precision, estimator, memory, init: args.init.clone(), judged })
+}
+
+/// A block file has decided how features are stored.
+pub(super) fn check_precision(source: &Source, precision: Precision) -> Run<()> {
+    let is_typed = source.format() == Format::Blocks && precision != Precision::Auto;
+    refuse(&[("--precision", is_typed)], "block files, in which it is decided", "give it to convert")
 }
 
 /// The ranking machine on items with all of its parameters but C and loss.

@@ -8,7 +8,7 @@ use rankwise::selection::RankTuner;
 
 use super::grid::{TypedGrid, check_count};
 use super::item_source;
-use super::train::rank_svm;
+use super::train::{check_precision, rank_svm};
 use crate::args::{Common, KernelName, LearnArgs, TuneArgs};
 use crate::exit::{Failure, Run};
 
@@ -66,6 +66,7 @@ pub(super) fn search(data: &str, args: &TuneArgs, typed: &TypedGrid, common: &Co
         item_source(path, format, &learn.source.columns)
     };
     let (data, columns) = source(data)?;
+    check_precision(&data, learn.precision)?;
     let valid = args.valid.as_deref().map(source).transpose()?.map(|(source, _)| source);
     Ok(ItemSearch { data, valid, columns, precision: learn.precision, tuner })
 }

@@ -187,6 +187,23 @@ impl Features {
         Features { n_rows, n_cols, values, layout }
     }
 
+    /// Subtracts from the columns of every row, dense ones in f64 that is.
+    pub(crate) fn subtract(&mut self, shift: &[f64]) {
+        if let (Values::F64(values), Layout::Dense) = (&mut self.values, &self.layout) {
+            for row in values.chunks_exact_mut(self.n_cols.max(1)) {
+                row.iter_mut().zip(shift).for_each(|(value, shift)| *value -= shift);
+            }
+        }
+    }
+
+    /// The memory of a matrix that is done with: numbers, row starts, columns.
+    pub(crate) fn into_buffers(self) -> (Values, Vec<usize>, Vec<u32>) {
+        match self.layout {
+            Layout::Dense => (self.values, Vec::new(), Vec::new()),
+            Layout::Sparse { starts, columns } => (self.values, starts, columns),
+        }
+    }
+
     /// One indicator feature per item: the features of items that have none.
     pub fn indicators(n_items: usize) -> Self {
         Features {

@@ -123,6 +123,11 @@ pub struct Members {
 }
 
 impl Members {
+    /// Row starts and items, as [`Groups::members`] makes them.
+    pub(super) fn new(starts: Vec<usize>, items: Vec<u32>) -> Self {
+        Members { starts, items }
+    }
+
     /// The items of one group.
     pub fn of(&self, group: usize) -> &[u32] {
         &self.items[self.starts[group]..self.starts[group + 1]]

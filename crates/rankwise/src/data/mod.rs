@@ -14,6 +14,8 @@ mod ranking;
 mod row_store;
 mod scale;
 pub mod simulate;
+mod stored_ranking;
+mod stored_rows;
 mod verdicts;
 
 pub(crate) use alias::Alias;
@@ -27,12 +29,15 @@ pub(crate) use pairwise::draw_partners;
 pub use pairwise::{PairwiseTransform, drawn_pairs, pairwise_transform};
 pub use random::Random;
 pub(crate) use random::mix;
-pub(crate) use ranges::{ColumnRanges, has_f32_magnitude};
+pub(crate) use ranges::{ColumnRanges, RowRanges, has_f32_magnitude};
 pub use ranking::Ranking;
-pub(crate) use ranking::check_weights;
+pub(crate) use ranking::{RankView, check_weights};
 pub(crate) use row_store::{Block, RowStore};
 pub(crate) use scale::ScaleSurvey;
 pub use scale::{Scale, Scaler};
+pub use stored_ranking::{ScoredGroups, StoredRanking};
+pub(crate) use stored_ranking::{StoredHeads, rows_are_gone};
+pub(crate) use stored_rows::{Loaded, RowSource, Rows, Runs, StoredRows, runs_of};
 pub use verdicts::Verdicts;
 pub(crate) use verdicts::predicted;
 
@@ -48,8 +53,7 @@ pub(crate) fn largest_scale_ratio(items: &Features) -> f64 {
         let some: Vec<usize> = (0..TELLING_ROWS).map(|k| k * items.n_rows() / TELLING_ROWS).collect();
         scale::ColumnStats::of(&items.select_rows(&some))
     };
-    let varying = || stats.deviation.iter().copied().filter(|&d| d > 0.0);
-    varying().fold(0.0, f64::max) / varying().fold(f64::INFINITY, f64::min)
+    stats.scale_ratio()
 }
 
 /// Variance of all entries of a matrix together.

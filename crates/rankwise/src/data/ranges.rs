@@ -36,6 +36,24 @@ impl ColumnRanges {
         }
     }
 
+    /// Forgets the columns that `keeps` says no to; false if one of them is beyond what f32 can hold.
+    fn keep(&mut self, keeps: impl Fn(usize) -> bool) -> bool {
+        let n = self.low.len();
+        if (0..n).all(&keeps) {
+            return true;
+        }
+        let magnitude = |at: usize| self.low[at].abs().max(self.high[at].abs());
+        let are_sound = (0..n).filter(|&at| !keeps(at)).all(|at| !is_extreme(magnitude(at)));
+        for list in [&mut self.low, &mut self.high] {
+            let mut at = 0;
+            list.retain(|_| {
+                at += 1;
+                keeps(at - 1)
+            });
+        }
+        are_sound
+    }
+
     /// Takes in what others saw.
     pub(crate) fn merge(&mut self, other: &ColumnRanges) {
         self.add_row(&other.low);
@@ -70,6 +88,70 @@ impl ColumnRanges {
             magnitude == 0.0 || has_f32_magnitude(magnitude)
         })
     }
+}
+
+/// The same from one row after the other, of any width and with any gaps. A column that some row lacks has a 0 there, so
+/// that its spread is no less than its magnitude: only columns that all rows have are to be followed, and those are
+/// among the first row's. Tiny numbers in other columns count as if they stood alone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RowRanges {
+    /// The columns that all rows have, once there is a row.
+    full: Option<Vec<u32>>,
+    /// Their ranges.
+    ranges: ColumnRanges,
+    /// A number somewhere else is beyond what f32 can hold.
+    has_extremes: bool,
+    found: Vec<f64>,
+}
+
+impl RowRanges {
+    /// Takes in a row: values of these columns, ascending, or of the first ones.
+    pub(crate) fn add(&mut self, columns: Option<&[u32]>, values: &[f64]) {
+        let n = values.len();
+        let full = self.full.get_or_insert_with(|| match columns {
+            Some(columns) => columns.to_vec(),
+            None => (0..n as u32).collect(),
+        });
+        let is_prefix = full.last().is_none_or(|&last| last as usize + 1 == full.len());
+        if columns.is_none() && is_prefix {
+            let n_full = full.len().min(n);
+            full.truncate(n_full);
+            self.has_extremes |= !self.ranges.keep(|at| at < n_full);
+            self.ranges.add_row(&values[..n_full]);
+            self.has_extremes |= values[n_full..].iter().any(|value| is_extreme(*value));
+            return;
+        }
+        // Both ascend.
+        let column_at = |at: usize| columns.map_or(at as u32, |columns| columns[at]);
+        let (mut at, mut has_extremes) = (0, false);
+        let (found, mut kept) = (&mut self.found, Vec::with_capacity(full.len()));
+        found.clear();
+        full.retain(|&column| {
+            while at < n && column_at(at) < column {
+                has_extremes |= is_extreme(values[at]);
+                at += 1;
+            }
+            let is_here = at < n && column_at(at) == column;
+            if is_here {
+                found.push(values[at]);
+                at += 1;
+            }
+            kept.push(is_here);
+            is_here
+        });
+        has_extremes |= values[at..].iter().any(|value| is_extreme(*value));
+        self.has_extremes |= has_extremes | !self.ranges.keep(|at| kept.get(at).copied().unwrap_or(false));
+        self.ranges.add_row(found);
+    }
+
+    /// Whether f32 is good enough.
+    pub(crate) fn fit_f32(&self) -> bool {
+        !self.has_extremes && self.ranges.fit_f32(true)
+    }
+}
+
+fn is_extreme(value: f64) -> bool {
+    value != 0.0 && !has_f32_magnitude(value.abs())
 }
 
 /// Whether numbers of this magnitude keep their digits in f32.

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::scale::ColumnStats;
-use super::{Groups, Items, Scaler};
+use super::stored_rows::Rows;
+use super::{Groups, Items, Members, Scaler};
 use crate::error::{Error, Result};
 
 /// A mean this many times the spread of a feature is far from zero.
@@ -63,16 +64,24 @@ impl Ranking {
         if features.is_sparse() || features.is_f32() {
             return Cow::Borrowed(self); // far ones are stored neither way
         }
-        let ColumnStats { mean, low, high, .. } = ColumnStats::of(features);
-        let is_far = |k: usize| mean[k].abs() > FAR * (high[k] - low[k]);
-        let shift: Vec<f64> = (0..mean.len()).map(|k| if is_far(k) { mean[k] } else { 0.0 }).collect();
-        if shift.iter().all(|&s| s == 0.0) {
+        let Some(shift) = shift_to_zero(&ColumnStats::of(features)) else {
             return Cow::Borrowed(self);
-        }
-        let divisor = vec![1.0; mean.len()];
+        };
+        let divisor = vec![1.0; shift.len()];
         match (Scaler { shift, divisor }).apply(features) {
             Ok(features) => Cow::Owned(Ranking { items: Items { features, ..self.items.clone() }, ..self.clone() }),
             Err(_) => Cow::Borrowed(self), // beyond the range of numbers; the fit will say so
+        }
+    }
+
+    /// As learning sees it.
+    pub(crate) fn view(&self) -> RankView<'_> {
+        RankView {
+            rows: Rows::Held(&self.items.features),
+            labels: &self.labels,
+            groups: GroupList::Numbers(&self.groups),
+            weights: self.weights.as_deref(),
+            group_weights: self.group_weights.as_deref(),
         }
     }
 
@@ -115,6 +124,55 @@ impl Ranking {
             weights: self.weights.as_ref().map(|weights| numbers.iter().map(|&i| weights[i]).collect()),
             group_weights,
         }
+    }
+}
+
+/// What to subtract from features that lie far from zero beside their spread; `None` where none does.
+pub(super) fn shift_to_zero(stats: &ColumnStats) -> Option<Vec<f64>> {
+    let ColumnStats { mean, low, high, .. } = stats;
+    let is_far = |k: usize| mean[k].abs() > FAR * (high[k] - low[k]);
+    let shift: Vec<f64> = (0..mean.len()).map(|k| if is_far(k) { mean[k] } else { 0.0 }).collect();
+    shift.iter().any(|&s| s != 0.0).then_some(shift)
+}
+
+/// Items to be ranked as learning sees them, wherever their features are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RankView<'a> {
+    pub(crate) rows: Rows<'a>,
+    pub(crate) labels: &'a [f64],
+    pub(crate) groups: GroupList<'a>,
+    pub(crate) weights: Option<&'a [f64]>,
+    pub(crate) group_weights: Option<&'a [f64]>,
+}
+
+/// Which items are in which group.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum GroupList<'a> {
+    /// In any order.
+    Numbers(&'a Groups),
+    /// One group after the other, ending there.
+    Ends(&'a [u32]),
+}
+
+impl GroupList<'_> {
+    /// The items of every group.
+    pub(crate) fn members(self) -> Members {
+        match self {
+            GroupList::Numbers(groups) => groups.members(),
+            GroupList::Ends(ends) => Members::of_ends(ends),
+        }
+    }
+}
+
+impl RankView<'_> {
+    /// The weight of an item.
+    pub(crate) fn weight(&self, item: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[item])
+    }
+
+    /// The weight of a group.
+    pub(crate) fn group_weight(&self, group: usize) -> f64 {
+        self.group_weights.map_or(1.0, |weights| weights[group])
     }
 }
 

@@ -40,7 +40,11 @@ impl Scaler {
         if kind == Scale::None {
             return None;
         }
-        let stats = ColumnStats::of_rows(items, rows);
+        Self::of_stats(kind, ColumnStats::of_rows(items, rows), items.is_sparse())
+    }
+
+    /// Learns from what is known of the columns.
+    pub(crate) fn of_stats(kind: Scale, stats: ColumnStats, is_sparse: bool) -> Option<Self> {
         let (mut shift, mut divisor) = match kind {
             Scale::None => return None,
             Scale::Standard => (stats.mean, stats.deviation),
@@ -50,7 +54,7 @@ impl Scaler {
             }
         };
         divisor.iter_mut().filter(|d| !(**d > 0.0 && d.is_finite())).for_each(|d| *d = 1.0);
-        if items.is_sparse() {
+        if is_sparse {
             shift.fill(0.0);
         }
         Some(Scaler { shift, divisor })
@@ -154,28 +158,85 @@ impl ColumnStats {
     /// The same of some rows.
     pub(crate) fn of_rows(items: &Features, rows: impl Iterator<Item = usize> + Clone) -> Self {
         let (n, d) = (rows.clone().count(), items.n_cols());
-        let (mut low, mut high) = (vec![f64::INFINITY; d], vec![f64::NEG_INFINITY; d]);
-        let (mut sum, mut stored) = (vec![0.0; d], vec![0usize; d]);
-        for row in rows.clone() {
+        let mut tally = ColumnTally::new(n, d);
+        tally.add_rows(items, rows.clone());
+        tally.turn();
+        tally.add_spread(items, rows);
+        tally.finish()
+    }
+
+    /// The largest deviation over the smallest; constant columns do not count.
+    pub(crate) fn scale_ratio(&self) -> f64 {
+        let varying = || self.deviation.iter().copied().filter(|&d| d > 0.0);
+        varying().fold(0.0, f64::max) / varying().fold(f64::INFINITY, f64::min)
+    }
+
+    /// Variance of all entries of the matrix together.
+    pub(crate) fn overall_variance(&self) -> f64 {
+        let d = self.mean.len().max(1) as f64;
+        let grand = self.mean.iter().sum::<f64>() / d;
+        self.mean.iter().zip(&self.deviation).map(|(m, s)| (s * s + (m - grand).powi(2)) / d).sum()
+    }
+}
+
+/// [`ColumnStats`] on their way: all rows come by twice, in the same order.
+pub(crate) struct ColumnTally {
+    n: usize,
+    low: Vec<f64>,
+    high: Vec<f64>,
+    mean: Vec<f64>,
+    stored: Vec<usize>,
+    variance: Vec<f64>,
+}
+
+impl ColumnTally {
+    /// Of `n` rows of `d` columns.
+    pub(crate) fn new(n: usize, d: usize) -> Self {
+        ColumnTally {
+            n,
+            low: vec![f64::INFINITY; d],
+            high: vec![f64::NEG_INFINITY; d],
+            mean: vec![0.0; d],
+            stored: vec![0; d],
+            variance: vec![0.0; d],
+        }
+    }
+
+    /// Takes in rows the first time.
+    pub(crate) fn add_rows(&mut self, items: &Features, rows: impl Iterator<Item = usize>) {
+        let n = self.n as f64;
+        for row in rows {
             items.for_each_in_row(row, |c, v| {
-                low[c] = low[c].min(v);
-                high[c] = high[c].max(v);
-                sum[c] += v / n as f64;
-                stored[c] += 1;
+                self.low[c] = self.low[c].min(v);
+                self.high[c] = self.high[c].max(v);
+                self.mean[c] += v / n;
+                self.stored[c] += 1;
             });
         }
-        for c in 0..d {
-            if stored[c] < n {
-                low[c] = low[c].min(0.0);
-                high[c] = high[c].max(0.0);
+    }
+
+    /// All rows have come by once.
+    pub(crate) fn turn(&mut self) {
+        for c in 0..self.low.len() {
+            if self.stored[c] < self.n {
+                self.low[c] = self.low[c].min(0.0);
+                self.high[c] = self.high[c].max(0.0);
             }
         }
-        let mean = sum;
-        let mut variance = vec![0.0; d];
+    }
+
+    /// Takes in rows the second time.
+    pub(crate) fn add_spread(&mut self, items: &Features, rows: impl Iterator<Item = usize>) {
+        let n = self.n as f64;
         for row in rows {
-            items.for_each_in_row(row, |c, v| variance[c] += (v - mean[c]).powi(2) / n as f64);
+            items.for_each_in_row(row, |c, v| self.variance[c] += (v - self.mean[c]).powi(2) / n);
         }
-        let deviation = (0..d)
+    }
+
+    /// The summaries.
+    pub(crate) fn finish(self) -> ColumnStats {
+        let ColumnTally { n, low, high, mean, stored, variance } = self;
+        let deviation = (0..low.len())
             .map(|c| {
                 if low[c] == high[c] {
                     return 0.0; // rounding must not turn a constant into a feature
@@ -184,13 +245,6 @@ impl ColumnStats {
             })
             .collect();
         ColumnStats { low, high, mean, deviation }
-    }
-
-    /// Variance of all entries of the matrix together.
-    pub(crate) fn overall_variance(&self) -> f64 {
-        let d = self.mean.len().max(1) as f64;
-        let grand = self.mean.iter().sum::<f64>() / d;
-        self.mean.iter().zip(&self.deviation).map(|(m, s)| (s * s + (m - grand).powi(2)) / d).sum()
     }
 }
 

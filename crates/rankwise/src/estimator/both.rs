@@ -51,7 +51,7 @@ impl RankSvm {
         let scaler = Scaler::learn(self.scale, &data.items.features);
         let near = data.near_zero();
         let (shape, weighing, draw) = self.of_sums();
-        let labels = rank_sums(&near, |_| true, scaler.as_ref(), shape, self.c, weighing, draw)?;
+        let labels = rank_sums(near.view(), |_| true, scaler.as_ref(), shape, self.c, weighing, draw)?;
         let counts = labels.counts();
         let rows: Vec<u32> = (0..data.n_items() as u32).collect();
         let rule = match self.loss {

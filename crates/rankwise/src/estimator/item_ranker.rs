@@ -1,7 +1,7 @@
 //! What linear rankers of items share: from data to sums over pairs, from weights to a model.
 
 use super::common::Effort;
-use crate::data::{Features, Items, Ranking, Scale, Scaler, largest_scale_ratio};
+use crate::data::{Features, Items, RankView, Scale, Scaler, largest_scale_ratio};
 use crate::error::{Error, Place, Result};
 use crate::kernel::KernelFunction;
 use crate::loss::Loss;
@@ -17,7 +17,7 @@ const MANY_COLUMNS: usize = 1 << 22;
 
 /// The losses of those groups that `keeps` says yes to; there must be a pair.
 pub(super) fn rank_sums<'a>(
-    data: &'a Ranking,
+    data: RankView<'a>,
     keeps: impl Fn(usize) -> bool,
     scaler: Option<&'a Scaler>,
     shape: Shape,
@@ -26,8 +26,8 @@ pub(super) fn rank_sums<'a>(
     draw: Option<Draw>,
 ) -> Result<RankSums<'a>> {
     let divisors = scaler.map(|scaler| scaler.divisor.as_slice());
-    let sums = RankSums::new(data, keeps, divisors, shape, c, weighing, draw);
-    check_pairs(data.n_items(), sums.counts(), sums.mass())?;
+    let sums = RankSums::of_view(data, keeps, divisors, shape, c, weighing, draw);
+    check_pairs(data.labels.len(), sums.counts(), sums.mass())?;
     Ok(sums)
 }
 
@@ -81,8 +81,15 @@ pub(super) fn weights_of(model: &Model, items: &Items, scaler: Option<&Scaler>) 
 
 /// What to say of features of very different sizes.
 pub(super) fn why_to_scale(scale: Scale, items: &Items) -> Option<String> {
-    let differ = scale == Scale::None && !items.are_indicators && largest_scale_ratio(&items.features) > 100.0;
-    differ.then(|| "features differ in scale by more than 100×: consider --scale standard".into())
+    if scale != Scale::None || items.are_indicators {
+        return None;
+    }
+    of_scale_ratio(largest_scale_ratio(&items.features))
+}
+
+/// The same, where their largest ratio is known.
+pub(super) fn of_scale_ratio(ratio: f64) -> Option<String> {
+    (ratio > 100.0).then(|| "features differ in scale by more than 100×: consider --scale standard".into())
 }
 
 /// What to say of groups that teach nothing.
@@ -97,17 +104,18 @@ pub(super) fn why_dropped(counts: RankCounts) -> Option<String> {
 
 /// Where weights would be far more than the numbers they are learnt from, something is wrong with the numbers of features.
 pub(crate) fn check_width(features: &Features) -> Result<()> {
-    if features.n_cols() == 0 {
+    check_width_of(features.n_cols(), features.n_stored())
+}
+
+/// The same, where the numbers are somewhere else.
+pub(super) fn check_width_of(n_cols: usize, n_stored: usize) -> Result<()> {
+    if n_cols == 0 {
         return Err(Error::data(Place::file("items"), "there are no features", "give every item at least one number"));
     }
-    if features.n_cols() <= MANY_COLUMNS.max(16 * features.n_stored()) {
+    if n_cols <= MANY_COLUMNS.max(16 * n_stored) {
         return Ok(());
     }
-    let problem = format!(
-        "the largest number of a feature is {}, but only {} numbers are stored",
-        features.n_cols(),
-        features.n_stored()
-    );
+    let problem = format!("the largest number of a feature is {n_cols}, but only {n_stored} numbers are stored");
     Err(Error::data(Place::file("items"), problem, "number the features from 1 without large gaps"))
 }
 

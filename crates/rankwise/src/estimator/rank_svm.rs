@@ -3,8 +3,10 @@
 use std::time::Instant;
 
 use super::common::{Effort, Fit, setters};
-use super::item_ranker::{Record, Solution, check_width, rank_sums, weights_of, why_dropped, why_to_scale};
-use crate::data::{Items, Ranking, Scale, Scaler};
+use super::item_ranker::{
+    Record, Solution, check_width, check_width_of, of_scale_ratio, rank_sums, weights_of, why_dropped, why_to_scale,
+};
+use crate::data::{Items, RankView, Ranking, Scale, Scaler, StoredRanking};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::model::{Balance, Method, Model};
@@ -113,7 +115,7 @@ impl RankSvm {
         self.effort.in_pool(|threads| {
             let scaler = Scaler::learn(self.scale, &data.items.features);
             let near = data.near_zero();
-            let mut path = RankPath::new(self, &near, scaler.as_ref())?;
+            let mut path = RankPath::new(self, near.view(), &near.items, scaler.as_ref())?;
             if let Some(start) = start {
                 path.start_from(start, &data.items)?;
             }
@@ -122,6 +124,36 @@ impl RankSvm {
             let model = path.fit(self.c, self.effort.limits(started, watch), warnings)?;
             Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
         })
+    }
+
+    /// The same for items whose features stay in a file: the same numbers are summed in the same order, so that the model is
+    /// the same, too. A step reads the file once or a few times; what is in memory beside some megabytes of it grows with the
+    /// number of items alone, some 50 bytes for each of grades. An error where even that is more than may be used.
+    pub fn fit_stored(&self, data: &mut StoredRanking, start: Option<&Model>, watch: &dyn Watch) -> Result<Fit> {
+        self.check()?;
+        check_width_of(data.n_features(), data.rows().n_stored())?;
+        let started = Instant::now();
+        data.reset();
+        let fit = self.effort.in_pool(|threads| {
+            let mut warnings = match self.scale {
+                Scale::None => of_scale_ratio(data.largest_scale_ratio()?).into_iter().collect(),
+                _ => Vec::new(),
+            };
+            let scaler = data.prepare(self.scale)?;
+            let shape = data.shape();
+            let mut path = RankPath::new(self, data.view(), &shape, scaler.as_ref())?;
+            path.check_memory(data.rows().memory())?;
+            if let Some(start) = start {
+                path.start_from(start, &shape)?;
+            }
+            warnings.extend(why_dropped(path.sums.counts()));
+            let fitted = path.fit(self.c, self.effort.limits(started, watch), warnings);
+            // What was made of rows that could not be read is nothing.
+            let model = data.rows().take_failure().map_or(fitted, Err)?;
+            Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
+        });
+        data.reset();
+        fit
     }
 }
 
@@ -146,7 +178,8 @@ impl RankSvm {
 /// Fits of one ranking with one C after the other, each from where the last one ended.
 pub(crate) struct RankPath<'a> {
     svm: RankSvm,
-    data: &'a Ranking,
+    data: RankView<'a>,
+    items: &'a Items,
     scaler: Option<&'a Scaler>,
     sums: RankSums<'a>,
     last: Option<Vec<f64>>,
@@ -154,20 +187,42 @@ pub(crate) struct RankPath<'a> {
 
 impl<'a> RankPath<'a> {
     /// Makes ready; the data must have a pair.
-    fn new(svm: &RankSvm, data: &'a Ranking, scaler: Option<&'a Scaler>) -> Result<Self> {
-        Self::of_groups(svm, data, scaler, |_| true)
+    fn new(svm: &RankSvm, data: RankView<'a>, items: &'a Items, scaler: Option<&'a Scaler>) -> Result<Self> {
+        Self::of_groups(svm, data, items, scaler, |_| true)
     }
 
     /// The same for those groups that `keeps` says yes to.
     pub(super) fn of_groups(
         svm: &RankSvm,
-        data: &'a Ranking,
+        data: RankView<'a>,
+        items: &'a Items,
         scaler: Option<&'a Scaler>,
         keeps: impl Fn(usize) -> bool,
     ) -> Result<Self> {
         let (shape, weighing, draw) = svm.of_sums();
         let sums = rank_sums(data, keeps, scaler, shape, svm.c, weighing, draw)?;
-        Ok(RankPath { svm: svm.clone(), data, scaler, sums, last: None })
+        Ok(RankPath { svm: svm.clone(), data, items, scaler, sums, last: None })
+    }
+
+    /// Whether all that is in memory at a time is little enough.
+    fn check_memory(&self, memory: usize) -> Result<()> {
+        let (n_items, n_features) = (self.data.labels.len(), self.items.features.n_cols());
+        let labels = 8 * n_items * (1 + usize::from(self.data.weights.is_some()));
+        // Vectors of the solver, and a matrix with its factor where features are few.
+        let of_solver = 8 * n_features.saturating_mul(30) + 16 * n_features.min(2048).pow(2);
+        let needed = self.sums.bytes() + labels + of_solver;
+        if needed <= memory {
+            return Ok(());
+        }
+        Err(Error::Unsupported {
+            problem: format!(
+                "{n_items} items of {n_features} features need about {} MiB of memory beside what is read of the \
+                 features, and {} may be used",
+                (needed >> 20) + 16,
+                memory >> 20
+            ),
+            remedy: format!("allow more (--memory-mb {})", (needed >> 20) + 32),
+        })
     }
 
     /// The next fit starts from this model.
@@ -183,7 +238,7 @@ impl<'a> RankPath<'a> {
 
     /// About the C at which losses weigh as much as the norm: 1 over the weight of all pairs and the mean square of the
     /// difference of two items of a group.
-    pub(super) fn unit_of_c(&self) -> f64 {
+    pub(super) fn unit_of_c(&mut self) -> f64 {
         let difference = self.sums.usual_difference();
         1.0 / (self.sums.mass() * if difference > 0.0 { difference * difference } else { 1.0 })
     }
@@ -196,7 +251,7 @@ impl<'a> RankPath<'a> {
     pub(crate) fn fit(&mut self, c: f64, limits: Limits<'_>, warnings: Vec<String>) -> Result<Model> {
         let solution = self.solve(c, limits)?;
         let record = record(&self.svm, c, self.sums.counts(), &solution, warnings);
-        Ok(record.model(solution, &self.data.items, self.scaler))
+        Ok(record.model(solution, self.items, self.scaler))
     }
 
     pub(super) fn solve(&mut self, c: f64, limits: Limits<'_>) -> Result<Solution> {

@@ -11,7 +11,7 @@ use crate::progress::{Stop, Watch};
 /// About the C at which the losses of a ranking weigh as much as the norm; the data must have a pair.
 pub(crate) fn unit_of_c(svm: &RankSvm, data: &Ranking) -> Result<f64> {
     let scaler = Scaler::learn(svm.scale, &data.items.features);
-    Ok(RankPath::of_groups(svm, data, scaler.as_ref(), |_| true)?.unit_of_c())
+    Ok(RankPath::of_groups(svm, data.view(), &data.items, scaler.as_ref(), |_| true)?.unit_of_c())
 }
 
 /// Fits on those groups of a ranking that are not held out, each from where the last one ended. Between fits it keeps
@@ -38,7 +38,7 @@ impl<'a> RankTrial<'a> {
         let limits = self.svm.effort.limits(Instant::now(), watch);
         self.svm.c = c;
         let keeps = |group: usize| !self.is_held_out[group];
-        let mut path = RankPath::of_groups(&self.svm, self.data, self.scaler.as_ref(), keeps)?;
+        let mut path = RankPath::of_groups(&self.svm, self.data.view(), &self.data.items, self.scaler.as_ref(), keeps)?;
         path.start_at(self.last.take());
         let solution = path.solve(c, limits)?;
         let mut weights = solution.weights;

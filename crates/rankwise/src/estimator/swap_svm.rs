@@ -104,7 +104,7 @@ impl SwapSvm {
             let start = start.map(|model| weights_of(model, &data.items, scaler.as_ref())).transpose()?;
             let near = data.near_zero();
             let weighing = if self.balance == Balance::Groups { Weighing::Balanced } else { Weighing::AsGiven };
-            let mut sums = rank_sums(&near, |_| true, scaler.as_ref(), Shape::Swapped, self.c, weighing, None)?;
+            let mut sums = rank_sums(near.view(), |_| true, scaler.as_ref(), Shape::Swapped, self.c, weighing, None)?;
             if self.normalise {
                 sums.set_c(self.c / sums.mass());
             }

@@ -24,7 +24,7 @@ impl Compression {
     const ALL: [Compression; 3] = [Compression::Gzip, Compression::Xz, Compression::Zstd];
     const LONGEST_MAGIC: u64 = 6;
 
-    fn extension(self) -> &'static str {
+    pub(super) fn extension(self) -> &'static str {
         match self {
             Compression::Gzip => "gz",
             Compression::Xz => "xz",

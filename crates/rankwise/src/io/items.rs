@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::block_file::BlockFile;
+use super::convert::ItemRow;
 use super::group_names::GroupNames;
 use super::numbering::Numbering;
 use super::stream::SeenGroups;
@@ -9,6 +11,7 @@ use super::table::{Header, Table, drop_hint};
 use super::{Columns, Format, Source, svmlight};
 use crate::data::{Features, Groups, Items, Precision, Ranking};
 use crate::error::{Error, Place, Result};
+use crate::model::Scorer;
 
 /// The columns of an item table that are never features.
 const RESERVED: [&str; 6] = ["id", "label", "qid", "weight", "group_weight", "margin"];
@@ -58,10 +61,12 @@ impl ItemTable {
 /// Tables have the columns `id`, `label`, `qid`, `weight`, `group_weight` (all optional) and features; `margin` is read
 /// over. A table of ids alone gives indicator features. SVMlight's format has a line
 /// `label [qid:GROUP] [cost:WEIGHT] index:value … [# comment]` per item; the comment is the item's id, and features
-/// have no names.
+/// have no names. A block file has decided already how features are stored.
 pub fn read_items(source: &Source, columns: &Columns, precision: Precision) -> Result<ItemTable> {
-    if source.format() == Format::SvmLight {
-        return svmlight::read(source, columns, precision);
+    match source.format() {
+        Format::SvmLight => return svmlight::read(source, columns, precision),
+        Format::Blocks => return open_blocks(source, columns)?.into_table(),
+        Format::Csv | Format::Tsv | Format::Parquet => {}
     }
     let table = Table::open(source, columns)?;
     check_given(columns, &[&table.header])?;
@@ -95,6 +100,62 @@ pub fn read_items(source: &Source, columns: &Columns, precision: Precision) -> R
 /// Reads items to be ranked: [`read_items`], then [`ItemTable::into_ranking`].
 pub fn read_ranking(source: &Source, columns: &Columns, precision: Precision) -> Result<Ranking> {
     read_items(source, columns, precision)?.into_ranking()
+}
+
+/// Reads items and scores them with each of these. Of a block file only some megabytes of features are in memory at a time;
+/// in the table they are all 0 then.
+pub fn score_items(
+    source: &Source,
+    columns: &Columns,
+    scorers: &[&Scorer],
+) -> Result<(ItemTable, Vec<Result<Vec<f64>>>)> {
+    if source.format() != Format::Blocks {
+        // In f64, so that a row's score does not depend on the rows around it.
+        let table = read_items(source, columns, Precision::F64)?;
+        let scores = scorers.iter().map(|scorer| scorer.scores(&table.items)).collect();
+        return Ok((table, scores));
+    }
+    let file = open_blocks(source, columns)?;
+    file.verify()?;
+    let table = file.heads()?;
+    let mut scores: Vec<Result<Vec<f64>>> = scorers.iter().map(|_| Ok(Vec::new())).collect();
+    for number in 0..file.n_blocks() {
+        let part = file.part(number)?;
+        let ids = Some(part.text.ids).filter(|ids| !ids.is_empty());
+        let items = Items::new(part.features, file.feature_names().map(<[String]>::to_vec), ids)?;
+        for (scorer, scores) in scorers.iter().zip(&mut scores) {
+            if let Ok(all) = scores {
+                match scorer.scores(&items) {
+                    Ok(some) => all.extend(some),
+                    Err(error) => *scores = Err(error),
+                }
+            }
+        }
+    }
+    Ok((table, scores))
+}
+
+/// Opens a block file, of which no columns can be named.
+pub fn open_blocks(source: &Source, columns: &Columns) -> Result<BlockFile> {
+    refuse_columns(source, columns, "a block file, whose columns are known")?;
+    match source {
+        Source::File { path, .. } => BlockFile::open(path),
+        Source::Stdin(_) | Source::Copy { .. } => Err(Error::Unsupported {
+            problem: format!("{} cannot be read at any place, as a block file is", source.name()),
+            remedy: "save it to a file first".into(),
+        }),
+    }
+}
+
+/// Refuses names of columns where none can be named.
+pub(super) fn refuse_columns(source: &Source, columns: &Columns, kind: &str) -> Result<()> {
+    match columns.given().next() {
+        None => Ok(()),
+        Some((option, _)) => Err(Error::Unsupported {
+            problem: format!("--{option} names a column, and {} is {kind}", source.name()),
+            remedy: "leave it out, or convert the file to CSV".into(),
+        }),
+    }
 }
 
 /// The items that pairs refer to by id.
@@ -245,6 +306,48 @@ struct ItemRows {
     group_weights: Option<Vec<(f64, u64)>>,
     /// The line in which each row begins; empty without ids.
     lines: Vec<u64>,
+}
+
+/// The names of the features of a table.
+pub(super) fn feature_names(source: &Source, columns: &Columns) -> Result<Vec<String>> {
+    let header = Table::open(source, columns)?.header;
+    check_given(columns, &[&header])?;
+    Ok(feature_columns(&header, columns).into_iter().map(|column| header.names[column].clone()).collect())
+}
+
+/// Hands over the items of a table one by one.
+pub(super) fn for_each(
+    source: &Source,
+    columns: &Columns,
+    must_fit_f32: bool,
+    take: &mut dyn FnMut(&ItemRow<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut table = Table::open(source, columns)?;
+    let roles = Roles::all(&table.header, columns);
+    let features_at = feature_columns(&table.header, columns);
+    let mut values = Vec::with_capacity(features_at.len());
+    while table.next_row()? {
+        values.clear();
+        for &column in &features_at {
+            let value = table.number(column)?;
+            if must_fit_f32 && !(value as f32).is_finite() {
+                let problem = format!("{value} is beyond the range of f32");
+                return Err(Error::data(table.place(column), problem, "store features in f64"));
+            }
+            values.push(value);
+        }
+        take(&ItemRow {
+            label: roles.label.map(|column| table.label(column)).transpose()?,
+            weight: roles.weight.map(|column| table.weight(column)).transpose()?,
+            group: roles.group.map(|column| table.word(column)).transpose()?,
+            group_weight: roles.group_weight.map(|column| table.weight(column)).transpose()?,
+            id: roles.id.map(|column| table.word(column)).transpose()?,
+            columns: None,
+            values: &values,
+            line: table.text_line(),
+        })?;
+    }
+    Ok(())
 }
 
 impl ItemRows {

@@ -1,9 +1,12 @@
-//! Files: tables of pairs and of items, items in SVMlight's format, judgments and runs of search engines, model files.
+//! Files: tables of pairs and of items, items in SVMlight's format and in binary blocks, judgments and runs of search
+//! engines, model files; items from one format into another.
 //!
 //! `bytes → decompress → text (line ends, quotes) → table (header, rows, cells) → pairs | items`
 //!
 //! `bytes → decompress → svmlight → items`
 
+mod block_file;
+mod convert;
 mod decompress;
 mod group_names;
 mod items;
@@ -11,6 +14,8 @@ mod model_file;
 mod numbering;
 mod output;
 mod pairs;
+#[cfg(feature = "parquet")]
+mod parquet_rows;
 mod source;
 mod stream;
 mod svmlight;
@@ -20,7 +25,9 @@ mod text;
 mod trec;
 mod write;
 
-pub use items::{ItemTable, read_items, read_ranking};
+pub use block_file::BlockFile;
+pub use convert::{Conversion, Converted, convert};
+pub use items::{ItemTable, open_blocks, read_items, read_ranking, score_items};
 pub use model_file::{model_from_bytes, model_to_bytes, read_model, write_model};
 pub use output::write_atomically;
 pub use pairs::{PairFiles, PairTable, read_pairs};

@@ -16,12 +16,22 @@ pub enum Format {
     Tsv,
     /// Items in lines `label qid:GROUP index:value …`.
     SvmLight,
+    /// Items in binary blocks.
+    Blocks,
+    /// A table in Parquet; read and written by a build with the cargo feature `parquet`.
+    Parquet,
 }
 
 impl Format {
     /// The words that name formats.
-    pub const WORDS: [(&'static str, Format); 4] =
-        [("csv", Format::Csv), ("tsv", Format::Tsv), ("svmlight", Format::SvmLight), ("letor", Format::SvmLight)];
+    pub const WORDS: [(&'static str, Format); 6] = [
+        ("csv", Format::Csv),
+        ("tsv", Format::Tsv),
+        ("svmlight", Format::SvmLight),
+        ("letor", Format::SvmLight),
+        ("rwb", Format::Blocks),
+        ("parquet", Format::Parquet),
+    ];
     /// The extensions of files that are named by no word.
     const EXTENSIONS: [(&'static str, Format); 3] =
         [("svm", Format::SvmLight), ("txt", Format::SvmLight), ("dat", Format::SvmLight)];
@@ -45,14 +55,26 @@ impl Format {
                 None => format!("{}: no extension to tell the format by", path.display()),
             },
             remedy: "known are .csv and .tsv, for items also .svm, .svmlight, .letor, .txt and .dat, each also with \
-                     .gz, .xz or .zst after it; for a file of another name add --format csv, tsv or svmlight"
+                     .gz, .xz or .zst after it, .parquet, and block files .rwb; for a file of another name add \
+                     --format csv, tsv or svmlight"
                 .into(),
         })
     }
 
+    /// The format of a file to be written, by its extension.
+    pub(super) fn of_target(path: &Path) -> Result<Self> {
+        if let Some(compression) = Compression::of_path(path) {
+            return Err(Error::Unsupported {
+                problem: format!("{}: files are written as they are, not compressed", path.display()),
+                remedy: format!("leave .{} out, and compress the file afterwards", compression.extension()),
+            });
+        }
+        Self::of_path(path)
+    }
+
     /// Whether files have a header and columns; pairs are always such tables.
     pub fn is_table(self) -> bool {
-        self.delimiter().is_some()
+        self.delimiter().is_some() || self == Format::Parquet
     }
 
     /// The byte between two columns of a table.
@@ -60,7 +82,7 @@ impl Format {
         match self {
             Format::Csv => Some(b','),
             Format::Tsv => Some(b'\t'),
-            Format::SvmLight => None,
+            Format::SvmLight | Format::Blocks | Format::Parquet => None,
         }
     }
 }
@@ -77,6 +99,15 @@ pub enum Source {
     },
     /// Standard input.
     Stdin(Format),
+    /// A copy on the disk of what can be read once only.
+    Copy {
+        /// Where it is.
+        path: PathBuf,
+        /// What the user knows it by.
+        name: String,
+        /// What is in it.
+        format: Format,
+    },
 }
 
 impl Source {
@@ -100,7 +131,7 @@ impl Source {
     /// The format of what is read.
     pub fn format(&self) -> Format {
         match self {
-            Source::File { format, .. } | Source::Stdin(format) => *format,
+            Source::File { format, .. } | Source::Copy { format, .. } | Source::Stdin(format) => *format,
         }
     }
 
@@ -109,6 +140,7 @@ impl Source {
         match self {
             Source::File { path, .. } => std::fs::metadata(path).is_ok_and(|file| file.is_file()),
             Source::Stdin(_) => false,
+            Source::Copy { .. } => true,
         }
     }
 
@@ -117,6 +149,7 @@ impl Source {
         match self {
             Source::File { path, .. } => path.display().to_string(),
             Source::Stdin(_) => "standard input".into(),
+            Source::Copy { name, .. } => name.clone(),
         }
     }
 
@@ -128,7 +161,22 @@ impl Source {
                     File::open(path).map_err(|source| Error::Io { path: path.clone(), action: "open", source })?;
                 decompress::reader(Box::new(file), path)
             }
+            Source::Copy { path, name, .. } => {
+                let name = Path::new(name);
+                let file =
+                    File::open(path).map_err(|source| Error::Io { path: name.into(), action: "open", source })?;
+                decompress::reader(Box::new(file), name)
+            }
             Source::Stdin(_) => decompress::reader(Box::new(io::stdin().lock()), Path::new("standard input")),
         }
+    }
+}
+
+/// Why a Parquet file is of no use to a build without the feature.
+#[cfg(not(feature = "parquet"))]
+pub(super) fn without_parquet(name: &str) -> Error {
+    Error::Unsupported {
+        problem: format!("{name} is a Parquet file, and this rankwise was built without them"),
+        remedy: "build it with `--features parquet`, or use .csv".into(),
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::items::RowStream;
+use super::block_file::BlockStream;
+use super::items::{RowStream, open_blocks};
 use super::svmlight::LineStream;
 use super::{Columns, Format, Source};
 use crate::data::Ranking;
@@ -37,14 +38,20 @@ pub struct ItemStream(Kind);
 enum Kind {
     Lines(Box<LineStream>),
     Rows(Box<RowStream>),
+    Blocks(Box<BlockStream>),
 }
 
 impl ItemStream {
-    /// Opens a source. A table must have features; ids are read over.
+    /// Opens a source. A table must have features; ids are read over. The parts of a block file are its blocks.
     pub fn open(source: &Source, options: &StreamOptions) -> Result<Self> {
         let StreamOptions { columns, by_group, part_bytes } = options;
         Ok(ItemStream(match source.format() {
             Format::SvmLight => Kind::Lines(Box::new(LineStream::open(source, columns, *by_group, *part_bytes)?)),
+            Format::Blocks => {
+                let file = open_blocks(source, columns)?;
+                file.verify()?;
+                Kind::Blocks(Box::new(BlockStream::new(file)))
+            }
             _ => Kind::Rows(Box::new(RowStream::open(source, columns, *by_group, *part_bytes)?)),
         }))
     }
@@ -54,6 +61,7 @@ impl ItemStream {
         let part = match &mut self.0 {
             Kind::Lines(lines) => lines.next_part()?,
             Kind::Rows(rows) => rows.next_part()?,
+            Kind::Blocks(blocks) => blocks.next_part()?,
         };
         part.map(|table| table.into_ranking()).transpose()
     }
@@ -61,7 +69,7 @@ impl ItemStream {
     /// Columns that are never features and that nothing is read from.
     pub fn unused_columns(&self) -> &[String] {
         match &self.0 {
-            Kind::Lines(_) => &[],
+            Kind::Lines(_) | Kind::Blocks(_) => &[],
             Kind::Rows(rows) => rows.unused_columns(),
         }
     }

@@ -13,10 +13,12 @@ mod stream;
 mod tests;
 
 use chunk::Rules;
-use gather::gather;
+use gather::{for_each_chunk, gather};
 pub(super) use stream::LineStream;
 
+use super::convert::ItemRow;
 use super::decompress::Decompressed;
+use super::items::refuse_columns;
 use super::{Columns, IndexBase, ItemTable, Source};
 use crate::data::{Items, Precision, RowStore, Stored};
 use crate::error::{Error, Place, Result};
@@ -26,24 +28,31 @@ const PIECE_BYTES: usize = 1 << 19;
 
 /// Reads items.
 pub(super) fn read(source: &Source, columns: &Columns, precision: Precision) -> Result<ItemTable> {
-    refuse_columns(source, columns)?;
+    check_columns(source, columns)?;
     let can_read_again = source.can_read_again();
     let input = Input { source, index_base: columns.index_base, can_read_again, piece_bytes: PIECE_BYTES };
     input.read(precision, || source.open())
 }
 
-/// There are no columns that could have names.
-fn refuse_columns(source: &Source, columns: &Columns) -> Result<()> {
-    match columns.given().next() {
-        None => Ok(()),
-        Some((option, _)) => Err(Error::Unsupported {
-            problem: format!(
-                "--{option} names a column, and {} is in SVMlight's format, which has none",
-                source.name()
-            ),
-            remedy: "leave it out, or convert the file to CSV".into(),
-        }),
-    }
+/// The format has no columns to be named.
+pub(super) fn check_columns(source: &Source, columns: &Columns) -> Result<()> {
+    refuse_columns(source, columns, "in SVMlight's format, which has none")
+}
+
+/// Hands over the items one by one, while the lines after them are parsed.
+pub(super) fn for_each(
+    source: &Source,
+    base: IndexBase,
+    must_fit_f32: bool,
+    take: &mut dyn FnMut(&ItemRow<'_>) -> Result<()>,
+) -> Result<()> {
+    let rules = Rules { base: base.first(), must_fit_f32 };
+    let name = source.name();
+    let mut heads = gather::LineHeads::default();
+    for_each_chunk::<f64>(source.open()?, &name, rules, PIECE_BYTES, |chunk| {
+        heads.add(chunk, &name)?;
+        chunk.for_each_item(take)
+    })
 }
 
 struct Input<'a> {

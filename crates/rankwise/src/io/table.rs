@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::Columns;
+#[cfg(feature = "parquet")]
+use super::parquet_rows::ParquetRows;
 use super::source::{Format, Source};
 use super::text::{TextReader, UnclosedQuote};
 use crate::error::{Error, Place, Result};
@@ -19,7 +21,8 @@ pub(super) struct Header {
     positions: HashMap<String, usize>,
     /// Whether the user leaves each column out.
     dropped: Vec<bool>,
-    line: u64,
+    /// The line it stands in, where files have lines.
+    line: Option<u64>,
 }
 
 impl Header {
@@ -40,7 +43,7 @@ impl Header {
 
     /// The header as a place.
     pub(super) fn place(&self) -> Place {
-        Place::line(&self.source, self.line)
+        Place { line: self.line, ..Place::file(&self.source) }
     }
 
     /// The name of a column as a place.
@@ -76,7 +79,9 @@ impl Header {
                 (Format::Tsv, ',', true) => ("tabs", "for commas rename the file from .tsv to .csv"),
                 (Format::Tsv, ',', false) => ("tabs", "for commas read it with --input-format csv"),
                 (Format::Csv, ..) => ("commas", "separate the columns by commas"),
-                (Format::Tsv | Format::SvmLight, ..) => ("tabs", "separate the columns by tabs"),
+                (Format::Tsv | Format::SvmLight | Format::Blocks | Format::Parquet, ..) => {
+                    ("tabs", "separate the columns by tabs")
+                }
             };
             return Err(Error::data(
                 self.place_of(0),
@@ -115,29 +120,70 @@ pub(super) fn drop_hint(name: &str) -> String {
 /// A table and its current row.
 pub(super) struct Table {
     pub(super) header: Header,
+    rows: Rows,
+    n_rows: usize,
+}
+
+/// Where rows come from.
+enum Rows {
+    Text(Box<TextRows>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetRows>),
+}
+
+/// Rows of text, and the current one.
+struct TextRows {
     reader: csv::Reader<TextReader>,
     record: csv::ByteRecord,
     path: PathBuf,
     action: &'static str,
-    n_rows: usize,
 }
 
 impl Table {
     /// Opens a source and reads its header.
     pub(super) fn open(source: &Source, columns: &Columns) -> Result<Self> {
         let name = source.name();
-        let path = PathBuf::from(&name);
-        let Some(delimiter) = source.format().delimiter() else {
-            return Err(Error::Unsupported {
-                problem: format!(
-                    "{name} is in SVMlight's format, which has items and their features, but neither ids to \
-                                  find them by nor pairs"
-                ),
-                remedy:
-                    "give a table (.csv or .tsv); a table of another name is read with --format csv or --format tsv"
-                        .into(),
-            });
+        let header = Header {
+            source: name.clone(),
+            names: Vec::new(),
+            positions: HashMap::new(),
+            dropped: Vec::new(),
+            line: None,
         };
+        let (mut table, names) = match (source.format().delimiter(), source.format()) {
+            (Some(delimiter), _) => Self::open_text(header, delimiter, source)?,
+            #[cfg(feature = "parquet")]
+            (None, Format::Parquet) => {
+                let rows = ParquetRows::open(source)?;
+                let names = rows.names().to_vec();
+                (Table { header, rows: Rows::Parquet(Box::new(rows)), n_rows: 0 }, names)
+            }
+            #[cfg(not(feature = "parquet"))]
+            (None, Format::Parquet) => return Err(super::source::without_parquet(&name)),
+            (None, format) => {
+                let kind = if format == Format::Blocks { "a block file" } else { "in SVMlight's format" };
+                return Err(Error::Unsupported {
+                    problem: format!(
+                        "{name} is {kind}, which has items and their features, but neither ids to find them by nor pairs"
+                    ),
+                    remedy:
+                        "give a table (.csv or .tsv); a table of another name is read with --format csv or --format tsv"
+                            .into(),
+                });
+            }
+        };
+        table.header.fill(names, source)?;
+        table.header.drop_columns(&columns.drop);
+        #[cfg(feature = "parquet")]
+        if let Rows::Parquet(rows) = &mut table.rows {
+            rows.leave_out(&table.header.dropped);
+        }
+        Ok(table)
+    }
+
+    /// Text, whose first line is the header.
+    fn open_text(mut header: Header, delimiter: u8, source: &Source) -> Result<(Self, Vec<String>)> {
+        let path = PathBuf::from(&header.source);
         let bytes = source.open()?;
         let action = bytes.action;
         let text = TextReader::new(bytes.reader, delimiter).map_err(|source| Error::Io {
@@ -152,9 +198,10 @@ impl Table {
             .terminator(csv::Terminator::Any(b'\n'))
             .buffer_capacity(1 << 16)
             .from_reader(text);
-        let header =
-            Header { source: name, names: Vec::new(), positions: HashMap::new(), dropped: Vec::new(), line: 1 };
-        let mut table = Table { header, reader, record: csv::ByteRecord::new(), path, action, n_rows: 0 };
+        header.line = Some(1);
+        let record = csv::ByteRecord::new();
+        let rows = Rows::Text(Box::new(TextRows { reader, record, path, action }));
+        let mut table = Table { header, rows, n_rows: 0 };
         if !table.read_record()? {
             return Err(Error::data(
                 table.header.place(),
@@ -162,11 +209,17 @@ impl Table {
                 "write the names of the columns into the first line",
             ));
         }
-        table.header.line = table.line();
-        let names = (0..table.record.len()).map(|column| Ok(table.text(column)?.to_string())).collect::<Result<_>>()?;
-        table.header.fill(names, source)?;
-        table.header.drop_columns(&columns.drop);
-        Ok(table)
+        table.header.line = table.text_line();
+        let names = (0..table.n_fields()).map(|column| Ok(table.text(column)?.to_string())).collect::<Result<_>>()?;
+        Ok((table, names))
+    }
+
+    fn n_fields(&self) -> usize {
+        match &self.rows {
+            Rows::Text(rows) => rows.record.len(),
+            #[cfg(feature = "parquet")]
+            Rows::Parquet(_) => self.header.names.len(),
+        }
     }
 
     /// Goes to the next row; false after the last one. A table without rows is an error.
@@ -182,7 +235,7 @@ impl Table {
             ));
         }
         self.n_rows += 1;
-        let (found, expected) = (self.record.len(), self.header.names.len());
+        let (found, expected) = (self.n_fields(), self.header.names.len());
         if found != expected {
             return Err(Error::data(
                 self.place(found.min(expected)),
@@ -221,12 +274,23 @@ impl Table {
     /// A finite number; `way_out` says what to do about another cell if it cannot be corrected.
     #[inline]
     fn parse(&self, column: usize, way_out: impl FnOnce(&str) -> String) -> Result<f64> {
-        let text = self.text(column)?;
-        match text.parse::<f64>() {
-            Ok(number) if number.is_finite() => Ok(number),
+        let (text, parsed) = match &self.rows {
+            Rows::Text(_) => {
+                let text = self.text(column)?;
+                (text, text.parse::<f64>().ok())
+            }
+            #[cfg(feature = "parquet")]
+            Rows::Parquet(rows) => match rows.number(column) {
+                Ok(number) if number.is_finite() => return Ok(number),
+                Ok(number) => (self.text(column)?, Some(number)),
+                Err(_) => (self.text(column)?, None),
+            },
+        };
+        match parsed {
+            Some(number) if number.is_finite() => Ok(number),
             parsed => {
                 let way_out = way_out(self.header.names.get(column).map_or("", String::as_str));
-                Err(self.not_a_number(column, text, parsed.ok(), &way_out))
+                Err(self.not_a_number(column, text, parsed, &way_out))
             }
         }
     }
@@ -248,14 +312,33 @@ impl Table {
     /// Where a cell of the current row is.
     pub(super) fn place(&self, column: usize) -> Place {
         let name = self.header.names.get(column).map_or("", String::as_str);
-        Place::line(&self.header.source, self.line()).column(column + 1, name)
+        self.place_of_row().column(column + 1, name)
     }
 
-    /// The line in which the current row begins. The parser's own position of a row is that of the blank lines before
-    /// it, so it is found from the end: every row ends with one `\n`, and its cells keep theirs.
+    /// Where the current row is.
+    fn place_of_row(&self) -> Place {
+        match self.text_line() {
+            Some(line) => Place::line(&self.header.source, line),
+            None => Place::file(format!("{}, row {}", self.header.source, self.n_rows)),
+        }
+    }
+
+    /// The line in which the current row begins, or its number where files have no lines.
     pub(super) fn line(&self) -> u64 {
-        let n_inside = self.record.as_slice().iter().filter(|&&byte| byte == b'\n').count();
-        self.reader.position().line().saturating_sub(1 + n_inside as u64)
+        self.text_line().unwrap_or(self.n_rows as u64)
+    }
+
+    /// The line in which the current row begins, where files have lines. The parser's own position of a row is that of the
+    /// blank lines before it, so it is found from the end: every row ends with one `\n`, and its cells keep theirs.
+    pub(super) fn text_line(&self) -> Option<u64> {
+        match &self.rows {
+            Rows::Text(rows) => {
+                let n_inside = rows.record.as_slice().iter().filter(|&&byte| byte == b'\n').count();
+                Some(rows.reader.position().line().saturating_sub(1 + n_inside as u64))
+            }
+            #[cfg(feature = "parquet")]
+            Rows::Parquet(_) => None,
+        }
     }
 
     #[cold]
@@ -273,9 +356,15 @@ impl Table {
     }
 
     fn text(&self, column: usize) -> Result<&str> {
-        match std::str::from_utf8(&self.record[column]) {
-            Ok(text) => Ok(text.trim()),
-            Err(_) => Err(self.not_utf8(column)),
+        match &self.rows {
+            Rows::Text(rows) => match std::str::from_utf8(&rows.record[column]) {
+                Ok(text) => Ok(text.trim()),
+                Err(_) => Err(self.not_utf8(column)),
+            },
+            #[cfg(feature = "parquet")]
+            Rows::Parquet(rows) if rows.is_broken(column) => Err(self.not_utf8(column)),
+            #[cfg(feature = "parquet")]
+            Rows::Parquet(rows) => Ok(rows.word(column).trim()),
         }
     }
 
@@ -284,7 +373,12 @@ impl Table {
     }
 
     fn read_record(&mut self) -> Result<bool> {
-        match self.reader.read_byte_record(&mut self.record) {
+        let rows = match &mut self.rows {
+            Rows::Text(rows) => rows,
+            #[cfg(feature = "parquet")]
+            Rows::Parquet(rows) => return rows.next(),
+        };
+        match rows.reader.read_byte_record(&mut rows.record) {
             Ok(true) => self.check_bytes().map(|()| true),
             Ok(false) => Ok(false),
             Err(error) => Err(self.failure(error)),
@@ -293,11 +387,16 @@ impl Table {
 
     /// Columns that nobody reads must be text too: a file with broken bytes is not the file it was meant to be.
     fn check_bytes(&self) -> Result<()> {
-        let bytes = self.record.as_slice();
+        let record = match &self.rows {
+            Rows::Text(rows) => &rows.record,
+            #[cfg(feature = "parquet")]
+            Rows::Parquet(_) => return Ok(()),
+        };
+        let bytes = record.as_slice();
         if bytes.is_ascii() && !bytes.contains(&0) {
             return Ok(());
         }
-        for (column, cell) in self.record.iter().enumerate() {
+        for (column, cell) in record.iter().enumerate() {
             if cell.contains(&0) {
                 return Err(Error::data(
                     self.place(column),
@@ -326,7 +425,11 @@ impl Table {
                     "close it; a quote inside a quoted field is written twice",
                 )
             }
-            None => Error::Io { path: self.path.clone(), action: self.action, source },
+            None => match &self.rows {
+                Rows::Text(rows) => Error::Io { path: rows.path.clone(), action: rows.action, source },
+                #[cfg(feature = "parquet")]
+                Rows::Parquet(_) => Error::Io { path: PathBuf::from(&self.header.source), action: "read", source },
+            },
         }
     }
 }

@@ -68,6 +68,16 @@ fn write_table(out: &mut dyn Write, data: &Comparisons) -> io::Result<()> {
     table.flush()
 }
 
+/// The shortest text that reads back as the same number in single precision.
+pub(super) fn shortest_f32(value: f32, cell: &mut String) -> &str {
+    use std::fmt::Write;
+    cell.clear();
+    let has_plain_form = value == 0.0 || (1e-5..1e7).contains(&value.abs());
+    // Writing to a string cannot fail.
+    let _ = if has_plain_form { write!(cell, "{value}") } else { write!(cell, "{value:e}") };
+    cell
+}
+
 /// The shortest text that reads back as the same number.
 pub(super) fn shortest(value: f64, cell: &mut String) -> &str {
     use std::fmt::Write;

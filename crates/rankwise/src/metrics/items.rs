@@ -70,6 +70,30 @@ pub struct Measured {
     pub n_skipped: usize,
 }
 
+/// A metric over groups that come some at a time: its value is that over all of them at once, to the last digit. Not for
+/// `err`, which asks for the largest label of all.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct MetricSum {
+    numerator: f64,
+    denominator: f64,
+}
+
+impl MetricSum {
+    /// Takes in some groups.
+    pub fn add(&mut self, metric: &ItemMetric, ranked: &Ranked<'_>) -> Result<()> {
+        for part in metric.shares(ranked)?.into_iter().filter_map(Share::part) {
+            self.numerator += part.numerator;
+            self.denominator += part.denominator;
+        }
+        Ok(())
+    }
+
+    /// The value over all groups so far; `None` where no group has one.
+    pub fn value(&self) -> Option<f64> {
+        (self.denominator > 0.0).then(|| self.numerator / self.denominator)
+    }
+}
+
 /// What a group adds to a metric.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Part {

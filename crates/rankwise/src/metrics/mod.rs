@@ -11,7 +11,7 @@ mod significance;
 
 pub use bootstrap::{Bootstrap, Interval};
 pub use calibration::{Chance, Reliability, ReliabilityBin};
-pub use items::{ItemMetric, Measured};
+pub use items::{ItemMetric, Measured, MetricSum};
 pub use pairs::{Judged, PairMetric, RocPoint};
 pub use ranked::Ranked;
 pub use significance::PairedTest;

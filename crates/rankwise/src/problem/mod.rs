@@ -157,6 +157,10 @@ pub(crate) trait BlockSums {
     fn sketch_products(&self, n: usize) -> f64 {
         n as f64 * (self.dim() * self.dim()) as f64 / 2.0
     }
+    /// The same vectors in the same order, some at a time.
+    fn sketch_in_parts(&mut self, n: usize, take: &mut dyn FnMut(&[f64])) {
+        take(&self.hessian_sketch(n));
+    }
     /// Makes the blocks ready to try steps in a direction from where they are. One read.
     fn aim(&mut self, direction: &[f64]);
     /// The value after a step of this size in that direction, and its slope there; no read. The Hessian is not defined

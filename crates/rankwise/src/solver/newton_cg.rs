@@ -241,9 +241,12 @@ impl<'a, 'b> Search<'a, 'b> {
     fn precondition(&mut self) -> Preconditioner {
         let dim = self.sums.dim();
         if self.wants_sketch() || (dim <= MOST_SKETCHED && self.sketch_reads() <= 1.0) {
-            let sketch = self.sums.hessian_sketch(SKETCHED_PER_WEIGHT * dim);
+            let mut matrix = vec![0.0; dim * dim];
+            (0..dim).for_each(|at| matrix[at * dim + at] = 1.0);
+            self.sums
+                .sketch_in_parts(SKETCHED_PER_WEIGHT * dim, &mut |vectors| add_products(&mut matrix, vectors, dim));
             self.reads = 0.0;
-            return Preconditioner::Sketch(Cholesky::new(one_plus_products(&sketch, dim), dim, 1.0));
+            return Preconditioner::Sketch(Cholesky::new(matrix, dim, 1.0));
         }
         let diagonal = self.sums.hessian_diagonal();
         Preconditioner::Diagonal(diagonal.into_iter().map(|d| 1.0 + d).collect())
@@ -278,10 +281,8 @@ impl<'a, 'b> Search<'a, 'b> {
     }
 }
 
-/// I + Σ x xᵀ over vectors of length `dim`, one after the other; the lower triangle.
-fn one_plus_products(vectors: &[f64], dim: usize) -> Vec<f64> {
-    let mut matrix = vec![0.0; dim * dim];
-    (0..dim).for_each(|at| matrix[at * dim + at] = 1.0);
+/// Adds Σ x xᵀ over vectors of length `dim`, one after the other, to the lower triangle.
+fn add_products(matrix: &mut [f64], vectors: &[f64], dim: usize) {
     matrix.par_chunks_mut(dim.max(1) * 16).enumerate().for_each(|(tile, rows)| {
         for vector in vectors.chunks_exact(dim) {
             for (k, row) in rows.chunks_exact_mut(dim).enumerate() {
@@ -290,7 +291,6 @@ fn one_plus_products(vectors: &[f64], dim: usize) -> Vec<f64> {
             }
         }
     });
-    matrix
 }
 
 /// The last steps with the changes of the gradient along them, which correct a preconditioner to the inverse of a Hessian

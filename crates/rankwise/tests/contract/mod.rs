@@ -10,3 +10,4 @@ mod rank_items;
 mod ranking_metrics;
 mod ranking_significance;
 mod regressions;
+mod stored;

@@ -1,9 +1,12 @@
 //! Files: what is read and written, and what a broken file is told.
 
+mod block_file;
 mod compressed;
 mod item_tables;
 mod model_file;
 mod output;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod properties;
 mod svmlight;
 mod svmlight_errors;

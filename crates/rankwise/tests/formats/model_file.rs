@@ -1,7 +1,7 @@
 //! Model files: what is written is read back to the last bit.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod allocation;
+pub(super) mod allocation;
 mod corruption;
 mod hostile;
 mod parts;

@@ -5,6 +5,7 @@ use std::path::Path;
 use rankwise::data::{Precision, Ranking};
 use rankwise::io::{self, Columns, Source};
 use rankwise::metrics::{ItemMetric, Ranked};
+use rankwise::model::Scorer;
 
 use super::super::{check_apart, check_writable};
 use super::classes;
@@ -26,7 +27,7 @@ pub(super) fn run(files: &Files<'_>, plan: &RankedPlan, output: &Output) -> Run<
     if let Some(path) = &plan.per_group {
         let data = match files.source {
             Source::File { path, .. } => path.as_path(),
-            Source::Stdin(_) => Path::new("/dev/stdin"),
+            _ => Path::new("/dev/stdin"),
         };
         check_apart(path, [files.model, data].into_iter().chain(plan.rival.as_deref()))?;
         check_writable(path)?;
@@ -45,13 +46,18 @@ pub(super) fn run(files: &Files<'_>, plan: &RankedPlan, output: &Output) -> Run<
     if plan.zero_one && !is_classified {
         return Err(Failure::Usage("--metric zero_one has neither --ci nor --compare yet; leave them out".into()));
     }
-    let data = io::read_ranking(files.source, files.columns, Precision::F64)?;
     if is_classified && plan.per_group.is_none() {
+        let data = io::read_ranking(files.source, files.columns, Precision::F64)?;
         return classes::tell(&model, &data, output);
     }
+    let scorers: Vec<&Scorer> =
+        [Some(&model), rival.as_ref().map(|rival| &rival.1)].into_iter().flatten().map(|model| &model.scorer).collect();
+    let (table, mut scores) = io::score_items(files.source, files.columns, &scorers)?;
+    let data = table.into_ranking()?;
     output.note(|| format!("read {} in {}", count(data.n_items(), "item"), count(data.groups.len(), "group")));
-    let scores = model.scorer.scores(&data.items)?;
-    let rival = rival.map(|(path, model)| match model.scorer.scores(&data.items) {
+    let scores_of_rival = scores.drain(1..).next();
+    let scores = scores.pop().unwrap_or(Ok(Vec::new()))?;
+    let rival = rival.zip(scores_of_rival).map(|((path, _), scores)| match scores {
         Ok(scores) => Ok((path, scores)),
         Err(error) => Err(Failure::Fault(format!("{}: {error}", path.display()))),
     });

@@ -1,8 +1,10 @@
 //! Some lines of a file, parsed: label, group, weight, features and comment of each, without an allocation per line.
 
+use super::super::convert::ItemRow;
 use super::fault::{Fault, Found, Line};
 use super::number::{any_number, byte, digits, expected_index, token_end, usual_number};
 use crate::data::{Block, ColumnRanges, Stored, has_f32_magnitude};
+use crate::error::Result;
 
 /// Larger indices are refused.
 pub(super) const MAX_INDEX: u64 = i32::MAX as u64;
@@ -290,6 +292,37 @@ impl<T: Stored> Chunk<T> {
         } else if !self.id_ends.is_empty() {
             self.id_ends.push(self.id_text.len());
         }
+    }
+}
+
+impl Chunk<f64> {
+    /// Hands over the items one by one.
+    pub(super) fn for_each_item(&self, take: &mut dyn FnMut(&ItemRow<'_>) -> Result<()>) -> Result<()> {
+        let mut runs = self.runs.iter();
+        let (mut name, mut name_end, mut n_left) = ("", 0, 0);
+        let (mut start, mut id_start) = (0, 0);
+        for (at, &label) in self.labels.iter().enumerate() {
+            if n_left == 0
+                && let Some(&(end, n)) = runs.next()
+            {
+                (name, name_end, n_left) = (&self.run_names[name_end..end], end, n);
+            }
+            n_left = n_left.saturating_sub(1);
+            let id_end = self.id_ends.get(at).copied().unwrap_or(id_start);
+            let end = self.row_ends[at];
+            take(&ItemRow {
+                label: Some(label),
+                weight: self.weights.get(at).copied(),
+                group: (!self.runs.is_empty()).then_some(name),
+                group_weight: None,
+                id: Some(&self.id_text[id_start..id_end]).filter(|id| !id.is_empty()),
+                columns: self.has_gaps.then(|| &self.columns[start..end]),
+                values: &self.values[start..end],
+                line: None,
+            })?;
+            (start, id_start) = (end, id_end);
+        }
+        Ok(())
     }
 }
 

@@ -32,13 +32,40 @@ pub(super) struct Gathered<T> {
     /// Empty if no line has one.
     ids: Vec<String>,
     groups: GroupNames,
-    with_group: Option<u64>,
-    without_group: Option<At>,
+    heads: LineHeads,
     ranges: ColumnRanges,
     shortest: usize,
     has_gaps: bool,
     has_extremes: bool,
+}
+
+/// What was seen of the lines before.
+#[derive(Debug, Default)]
+pub(super) struct LineHeads {
+    with_group: Option<u64>,
+    without_group: Option<At>,
     n_lines: u64,
+}
+
+impl LineHeads {
+    /// Takes in the next lines; of all that is wrong the first is the error.
+    pub(super) fn add<T>(&mut self, chunk: &mut Chunk<T>, source: &str) -> Result<()> {
+        self.with_group = self.with_group.or(chunk.with_group);
+        let without = chunk.without_group.map(|(line, column)| (self.n_lines + line, column));
+        self.without_group = self.without_group.or(without);
+        if let (Some(_), Some((line, column))) = (self.with_group, self.without_group) {
+            return Err(Error::data(
+                Place::line(source, line).column(column, ""),
+                "no qid, which other lines have",
+                "give every line its group, or none",
+            ));
+        }
+        if let Some(fault) = chunk.fault.take() {
+            return Err(fault.into_error(source, self.n_lines));
+        }
+        self.n_lines += chunk.n_lines;
+        Ok(())
+    }
 }
 
 /// A piece of text and what is in it.
@@ -100,14 +127,26 @@ pub(super) fn gather<T: Stored>(
     rules: Rules,
     piece_bytes: usize,
 ) -> Result<Gathered<T>> {
+    let mut gathered = Gathered::new();
+    for_each_chunk(text, source, rules, piece_bytes, |chunk| gathered.add(chunk, source))?;
+    Ok(gathered)
+}
+
+/// Reads and parses all of a text; `keep` gets one chunk after the other.
+pub(super) fn for_each_chunk<T: Stored>(
+    text: Decompressed,
+    source: &str,
+    rules: Rules,
+    piece_bytes: usize,
+    mut keep: impl FnMut(&mut Chunk<T>) -> Result<()>,
+) -> Result<()> {
     let action = text.action;
     let mut text = Text { pieces: Pieces::new(text.reader, piece_bytes), piece_bytes, failure: None };
-    let mut gathered = Gathered::new();
     let [mut before, mut now, mut then] = std::array::from_fn(|_| Batch::<T>::new());
     now.read(&mut text);
     while before.n_used + now.n_used > 0 {
         let mut keep_and_read = || {
-            let kept = before.used().iter_mut().try_for_each(|slot| gathered.add(&mut slot.chunk, source));
+            let kept = before.used().iter_mut().try_for_each(|slot| keep(&mut slot.chunk));
             if kept.is_ok() {
                 then.read(&mut text);
             }
@@ -130,7 +169,7 @@ pub(super) fn gather<T: Stored>(
         std::mem::swap(&mut now, &mut then);
     }
     match text.failure {
-        None => Ok(gathered),
+        None => Ok(()),
         Some(failure) => Err(Error::Io { path: PathBuf::from(source), action, source: failure }),
     }
 }
@@ -159,9 +198,9 @@ pub(super) fn gather_lines<T: Stored>(
     };
     let mut chunks: Vec<Chunk<T>> = pieces.par_iter().map(parse).collect();
     let mut gathered = Gathered::new();
-    gathered.n_lines = n_lines_before;
+    gathered.heads.n_lines = n_lines_before;
     chunks.iter_mut().try_for_each(|chunk| gathered.add(chunk, source))?;
-    let n_lines = gathered.n_lines - n_lines_before;
+    let n_lines = gathered.heads.n_lines - n_lines_before;
     Ok((gathered, n_lines))
 }
 
@@ -173,37 +212,23 @@ impl<T: Stored> Gathered<T> {
             weights: Vec::new(),
             ids: Vec::new(),
             groups: GroupNames::default(),
-            with_group: None,
-            without_group: None,
+            heads: LineHeads::default(),
             ranges: ColumnRanges::default(),
             shortest: usize::MAX,
             has_gaps: false,
             has_extremes: false,
-            n_lines: 0,
         }
     }
 
     fn add(&mut self, chunk: &mut Chunk<T>, source: &str) -> Result<()> {
         let n_before = self.labels.len();
         let n_items = n_before + chunk.labels.len();
-        self.with_group = self.with_group.or(chunk.with_group);
-        let without = chunk.without_group.map(|(line, column)| (self.n_lines + line, column));
-        self.without_group = self.without_group.or(without);
-        if let (Some(_), Some((line, column))) = (self.with_group, self.without_group) {
-            return Err(Error::data(
-                Place::line(source, line).column(column, ""),
-                "no qid, which other lines have",
-                "give every line its group, or none",
-            ));
-        }
-        if let Some(fault) = chunk.fault.take() {
-            return Err(fault.into_error(source, self.n_lines));
-        }
+        let n_lines = self.heads.n_lines;
+        self.heads.add(chunk, source)?;
         if n_items > u32::MAX as usize {
             let problem = format!("more than {} items", u32::MAX);
-            return Err(Error::data(Place::line(source, self.n_lines + chunk.n_lines), problem, "use fewer"));
+            return Err(Error::data(Place::line(source, n_lines + chunk.n_lines), problem, "use fewer"));
         }
-        self.n_lines += chunk.n_lines;
         self.rows.append(&chunk.block());
         self.ranges.merge(&chunk.ranges);
         self.shortest = self.shortest.min(chunk.shortest);
@@ -254,7 +279,7 @@ impl<T: Stored> Gathered<T> {
         let heads = Heads {
             labels: self.labels,
             weights: Some(self.weights).filter(|weights| !weights.is_empty()),
-            groups: self.with_group.map(|_| self.groups.finish()),
+            groups: self.heads.with_group.map(|_| self.groups.finish()),
             ids: Some(self.ids).filter(|ids| !ids.is_empty()),
         };
         (self.rows, heads)

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::chunk::Rules;
 use super::gather::gather_lines;
 use super::pieces::{Piece, Pieces};
-use super::{PIECE_BYTES, finished, no_items, refuse_columns};
+use super::{PIECE_BYTES, check_columns, finished, no_items};
 use crate::error::{Error, Place, Result};
 use crate::io::stream::SeenGroups;
 use crate::io::{Columns, ItemTable, Source};
@@ -29,7 +29,7 @@ pub(in crate::io) struct LineStream {
 
 impl LineStream {
     pub(in crate::io) fn open(source: &Source, columns: &Columns, by_group: bool, part_bytes: usize) -> Result<Self> {
-        refuse_columns(source, columns)?;
+        check_columns(source, columns)?;
         let text = source.open()?;
         Ok(LineStream {
             source: source.name(),

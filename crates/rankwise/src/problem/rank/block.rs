@@ -1,14 +1,10 @@
 //! A block of whole groups: what is known of its items, and one visit of its rows per product.
 
-use rayon::prelude::*;
-
 use super::group::{Group, GroupLosses, Scratch, Shape};
 use super::listed::PairList;
-use crate::data::{Features, mix};
+use super::visit::Visit;
+use crate::data::mix;
 use crate::math::dot;
-
-/// Items of a group beyond which its rows are shared out among threads, so many at a time.
-const MANY_ROWS: usize = 1 << 13;
 
 /// A block of whole groups.
 #[derive(Debug, Default)]
@@ -68,25 +64,56 @@ impl Block {
         (0..self.groups.len()).map(|g| (&self.rows[self.span(g)], self.groups[g].factor))
     }
 
+    /// Its rows.
+    pub(super) fn rows(&self) -> &[u32] {
+        &self.rows
+    }
+
+    /// No group will be added.
+    pub(super) fn close(&mut self) {
+        self.rows.shrink_to_fit();
+        self.scores.shrink_to_fit();
+        self.along.shrink_to_fit();
+        if let Some(weights) = &mut self.weights {
+            weights.shrink_to_fit();
+        }
+        self.groups.shrink_to_fit();
+    }
+
+    /// Gives memory back that the next visit makes anew: where many blocks wait, that is most of it.
+    pub(super) fn rest(&mut self) {
+        (self.scratch, self.change, self.product) = (Scratch::default(), Vec::new(), Vec::new());
+        self.groups.iter_mut().for_each(Group::rest);
+    }
+
+    /// Bytes it has at rest once it was gone to, and those a visit takes besides.
+    pub(super) fn bytes(&self, shape: Shape) -> (usize, usize) {
+        let of_weights = self.weights.as_ref().map_or(0, |weights| 8 * weights.len());
+        let largest = (0..self.groups.len()).map(|g| self.span(g).len()).max().unwrap_or(0);
+        let at_rest = self.groups.iter().map(|group| group.bytes(shape)).sum::<usize>();
+        (20 * self.rows.len() + of_weights + at_rest, (11 * 8 + 48) * largest)
+    }
+
     fn span(&self, group: usize) -> std::ops::Range<usize> {
         span(&self.groups, self.rows.len(), group)
     }
 
+    /// What the rows of every group are called in a visit.
+    pub(super) fn group_rows<'a>(&'a self, visit: &Visit<'a>) -> impl Iterator<Item = &'a [u32]> {
+        let numbers = visit.numbers(&self.rows);
+        (0..self.groups.len()).map(move |g| &numbers[self.span(g)])
+    }
+
     /// Value and gradient at new weights, without C; the gradient is added to `sums`.
-    pub(super) fn go_to(
-        &mut self,
-        features: &Features,
-        weights: &[f64],
-        shape: Shape,
-        sums: &mut [f64],
-    ) -> GroupLosses {
+    pub(super) fn go_to(&mut self, visit: &Visit<'_>, weights: &[f64], shape: Shape, sums: &mut [f64]) -> GroupLosses {
         let mut total = GroupLosses::default();
         let slopes = &mut self.product;
+        let numbers = visit.numbers(&self.rows);
         for g in 0..self.groups.len() {
             let span = span(&self.groups, self.rows.len(), g);
-            let rows = &self.rows[span.clone()];
+            let rows = &numbers[span.clone()];
             let scores = &mut self.scores[span.clone()];
-            times(features, rows, weights, scores);
+            visit.times(rows, weights, scores);
             // Only differences count; near 0 they lose no digits.
             let mean = scores.iter().sum::<f64>() / scores.len() as f64;
             scores.iter_mut().for_each(|s| *s -= mean);
@@ -103,53 +130,55 @@ impl Block {
             total.meant += group.factor * losses.meant;
             total.excess += group.factor * losses.excess;
             slopes.iter_mut().for_each(|slope| *slope *= group.factor);
-            add(features, rows, slopes, sums);
+            visit.add(rows, slopes, sums);
         }
         total
     }
 
     /// Hessian times v, without C, added to `sums`.
-    pub(super) fn hessian_times(&mut self, features: &Features, v: &[f64], shape: Shape, sums: &mut [f64]) {
+    pub(super) fn hessian_times(&mut self, visit: &Visit<'_>, v: &[f64], shape: Shape, sums: &mut [f64]) {
         let (change, product) = (&mut self.change, &mut self.product);
+        let numbers = visit.numbers(&self.rows);
         for g in 0..self.groups.len() {
             let span = span(&self.groups, self.rows.len(), g);
-            let rows = &self.rows[span.clone()];
+            let rows = &numbers[span.clone()];
             change.resize(rows.len(), 0.0);
             product.resize(rows.len(), 0.0);
-            times(features, rows, v, change);
+            visit.times(rows, v, change);
             let of_items = self.weights.as_ref().map(|w| &w[span.clone()]);
             let group = &mut self.groups[g];
             group.curvature_times(shape, &self.scores[span], change, of_items, product, &mut self.scratch);
             product.iter_mut().for_each(|p| *p *= group.factor);
-            add(features, rows, product, sums);
+            visit.add(rows, product, sums);
         }
     }
 
     /// About the diagonal of the Hessian, without C: every item's curvature as if it were paired with the mean of its group.
-    pub(super) fn hessian_diagonal(&mut self, features: &Features, shape: Shape, sums: &mut [f64]) {
+    pub(super) fn hessian_diagonal(&mut self, visit: &Visit<'_>, shape: Shape, sums: &mut [f64]) {
         let mut means = vec![0.0; sums.len()];
+        let numbers = visit.numbers(&self.rows);
         for (g, group) in self.groups.iter().enumerate() {
             let span = self.span(g);
-            let rows = &self.rows[span.clone()];
+            let rows = &numbers[span.clone()];
             let unit = group.factor * group.unit_of_curvature(shape);
             let curvature = |i: usize| self.weights.as_ref().map_or(1.0, |w| w[span.start + i]) * group.degrees()[i];
             let total: f64 = (0..rows.len()).map(curvature).sum();
             if total == 0.0 {
                 continue;
             }
-            for (i, &row) in rows.iter().enumerate() {
+            visit.for_each(rows, |i, features, row| {
                 let curvature = curvature(i);
-                features.for_each_in_row(row as usize, |column, value| {
+                features.for_each_in_row(row, |column, value| {
                     sums[column] += unit * curvature * value * value;
                     means[column] += curvature * value;
                 });
-            }
-            for &row in rows {
-                features.for_each_in_row(row as usize, |column, _| {
+            });
+            visit.for_each(rows, |_, features, row| {
+                features.for_each_in_row(row, |column, _| {
                     let sum = std::mem::take(&mut means[column]);
                     sums[column] -= unit * sum * (sum / total);
                 });
-            }
+            });
         }
         sums.iter_mut().for_each(|sum| *sum = sum.max(0.0));
     }
@@ -165,16 +194,14 @@ impl Block {
         0.5 * self.groups.iter().enumerate().map(of_group).sum::<f64>()
     }
 
-    /// Draws pairs by their curvature, at every `spacing` of it, the first at `offset`: the differences of their rows, one
-    /// after the other.
-    pub(super) fn draw_differences(
+    /// Draws pairs by their curvature, at every `spacing` of it, the first at `offset`: their rows.
+    pub(super) fn draw_pairs(
         &self,
-        features: &Features,
         labels: &[f64],
         shape: Shape,
         (offset, spacing): (f64, f64),
         seed: u64,
-    ) -> Vec<f64> {
+    ) -> Vec<[u32; 2]> {
         let mut drawn = Vec::new();
         let (mut passed, mut next, mut n_drawn) = (0.0, offset, 0u64);
         for (g, group) in self.groups.iter().enumerate() {
@@ -195,10 +222,7 @@ impl Block {
                     let label = |i: usize| labels[rows[i] as usize];
                     let scores = &self.scores[span.clone()];
                     if let Some(j) = group.draw_partner(shape, i, scores, label, of_items, random) {
-                        let start = drawn.len();
-                        drawn.resize(start + features.n_cols(), 0.0);
-                        let out = &mut drawn[start..];
-                        features.add_rows(&[rows[i], rows[j]], &[1.0, -1.0], out);
+                        drawn.push([rows[i], rows[j]]);
                     }
                 }
             }
@@ -217,8 +241,8 @@ impl Block {
     }
 
     /// Makes ready for steps along a direction.
-    pub(super) fn aim(&mut self, features: &Features, direction: &[f64]) {
-        times(features, &self.rows, direction, &mut self.along);
+    pub(super) fn aim(&mut self, visit: &Visit<'_>, direction: &[f64]) {
+        visit.times(visit.numbers(&self.rows), direction, &mut self.along);
     }
 
     /// The losses after a step of this size from the last weights and their slope along it, without C. The curvature is that of
@@ -245,9 +269,10 @@ impl Block {
 
     /// The plane of the losses after a step of this size, without C: its value at equal scores; its slopes are added to
     /// `sums`. `None` where scores leave the range of numbers.
-    pub(super) fn plane(&mut self, features: &Features, step: f64, shape: Shape, sums: &mut [f64]) -> Option<f64> {
+    pub(super) fn plane(&mut self, visit: &Visit<'_>, step: f64, shape: Shape, sums: &mut [f64]) -> Option<f64> {
         let mut swapped = 0.0;
         let (trial, slopes) = (&mut self.change, &mut self.product);
+        let numbers = visit.numbers(&self.rows);
         for g in 0..self.groups.len() {
             let span = span(&self.groups, self.rows.len(), g);
             trial.clear();
@@ -260,7 +285,7 @@ impl Block {
             let group = &mut self.groups[g];
             swapped += group.factor * group.go_to(shape, trial, of_items, slopes, &mut self.scratch).swapped;
             slopes.iter_mut().for_each(|slope| *slope *= group.factor);
-            add(features, &self.rows[span], slopes, sums);
+            visit.add(&numbers[span], slopes, sums);
         }
         Some(swapped)
     }
@@ -288,35 +313,4 @@ fn least_lead_of_all(rows: &[u32], scores: &[f64], labels: &[f64]) -> f64 {
 fn span(groups: &[Group], n_items: usize, group: usize) -> std::ops::Range<usize> {
     let end = groups.get(group + 1).map_or(n_items, |next| next.start);
     groups[group].start..end
-}
-
-/// Rows times weights; many rows on all threads.
-fn times(features: &Features, rows: &[u32], weights: &[f64], out: &mut [f64]) {
-    if rows.len() < 2 * MANY_ROWS {
-        return features.times_rows(rows, weights, out);
-    }
-    let parts = rows.par_chunks(MANY_ROWS).zip(out.par_chunks_mut(MANY_ROWS));
-    parts.for_each(|(rows, out)| features.times_rows(rows, weights, out));
-}
-
-/// Adds Σ coefficient·row; many rows on all threads, their sums added in order.
-fn add(features: &Features, rows: &[u32], coefficients: &[f64], sums: &mut [f64]) {
-    // One vector of sums for each part: parts must be much longer than that.
-    let n_stored = features.n_stored() / features.n_rows().max(1) * rows.len();
-    let n_parts = (n_stored / (4 * features.n_cols()).max(1)).clamp(1, 64);
-    let length = MANY_ROWS.max(rows.len().div_ceil(n_parts));
-    if rows.len() < 2 * length {
-        return features.add_rows(rows, coefficients, sums);
-    }
-    let parts = rows.par_chunks(length).zip(coefficients.par_chunks(length));
-    let parts: Vec<Vec<f64>> = parts
-        .map(|(rows, coefficients)| {
-            let mut sums = vec![0.0; features.n_cols()];
-            features.add_rows(rows, coefficients, &mut sums);
-            sums
-        })
-        .collect();
-    for part in parts {
-        sums.iter_mut().zip(&part).for_each(|(sum, part)| *sum += part);
-    }
 }

@@ -165,6 +165,27 @@ impl Group {
         }
     }
 
+    /// Gives memory back that is soon made anew.
+    pub(super) fn rest(&mut self) {
+        if let Labels::Tree(tree) = &mut self.labels {
+            tree.rest();
+        }
+    }
+
+    /// Bytes it has at rest once it was gone to.
+    pub(super) fn bytes(&self, shape: Shape) -> usize {
+        let n = self.degrees.len();
+        let n_margins = shape.margins().1;
+        size_of::<Group>()
+            + 8 * n
+            + match &self.labels {
+                Labels::Grades(_) => n * (2 + 4 + 8 * n_margins),
+                Labels::Tree(tree) => tree.bytes(n_margins),
+                Labels::Sorted(_) => 8 * n,
+                Labels::Listed(pairs) => 16 * pairs.len() + 8 * n,
+            }
+    }
+
     /// Goes to new scores (finite ones): the losses, and their slopes with respect to each score.
     pub(super) fn go_to(
         &mut self,

@@ -224,6 +224,17 @@ impl LabelTree {
         sums
     }
 
+    /// Gives memory back that the next journey makes anew.
+    pub(super) fn rest(&mut self) {
+        self.rooms = Default::default();
+    }
+
+    /// Bytes it has at rest once windows were found.
+    pub(super) fn bytes(&self, n_margins: usize) -> usize {
+        let windows = 4 * n_margins * self.n_ends(self.root);
+        size_of::<LabelTree>() + 8 * self.places.len() + size_of::<Node>() * self.nodes.len() + windows
+    }
+
     fn take_rooms(&mut self) -> [Vec<Room>; 2] {
         let mut rooms = std::mem::take(&mut self.rooms);
         rooms.iter_mut().for_each(|room| room.resize(self.places.len(), Room::default()));

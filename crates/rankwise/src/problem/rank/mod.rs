@@ -2,8 +2,8 @@
 //!
 //!   Σ_groups factor·Σ_pairs v_i v_j ℓ(1 − (s_i − s_j)),   s = X w
 //!
-//! Where pairs are drawn (`listed`), only those count. A block holds whole groups. It visits the rows of a group once per product: X_g·v, the sums over its pairs, and X_gᵀ of
-//! those while the rows are still in the processor's cache. Blocks depend on the data alone, and their sums are added in
+//! Where pairs are drawn (`listed`), only those count. A block holds whole groups. It visits the rows of a group once per
+//! product: X_g·v, the sums over its pairs, and X_gᵀ of those while the rows are still in the processor's cache. Blocks depend on the data alone, and their sums are added in
 //! order, so that results do not depend on the number of threads.
 
 mod block;
@@ -15,7 +15,10 @@ mod logistic;
 mod pair_terms;
 #[cfg(test)]
 mod tests;
+mod visit;
 mod windows;
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -25,9 +28,10 @@ pub(crate) use listed::Draw;
 pub(crate) use pair_terms::PairTerms;
 
 use super::{BlockSums, Plane, Planes, SumPoint};
-use crate::data::{Features, Members, Ranking, mix};
+use crate::data::{Loaded, Members, RankView, Ranking, Rows, Runs, StoredRows, mix, runs_of};
 use block::Block;
 use listed::PairList;
+use visit::{Visit, differences};
 
 /// Numbers a block should have at least, so that handing it to a thread is worth it.
 const BLOCK_NUMBERS: usize = 1 << 17;
@@ -36,10 +40,14 @@ const THINNING: u64 = 16;
 /// Groups with more items are thinned item by item.
 const MANY_ITEMS: usize = 1 << 12;
 
+/// Numbers of a sketch that are made at a time, and pairs that are worth a thread.
+const SKETCHED_NUMBERS: usize = 1 << 20;
+const PAIRS_OF_A_THREAD: usize = 64;
+
 /// What the groups of a problem are made of.
 #[derive(Clone, Copy)]
 struct Source<'a> {
-    features: &'a Features,
+    rows: Rows<'a>,
     /// Features are divided by these, and by the unit.
     divisors: Option<&'a [f64]>,
     unit: f64,
@@ -102,10 +110,22 @@ impl<'a> RankSums<'a> {
         weighing: Weighing,
         draw: Option<Draw>,
     ) -> Self {
+        Self::of_view(data.view(), keeps, divisors, shape, c, weighing, draw)
+    }
+
+    /// The same wherever the features are.
+    pub(crate) fn of_view(
+        data: RankView<'a>,
+        keeps: impl Fn(usize) -> bool,
+        divisors: Option<&'a [f64]>,
+        shape: Shape,
+        c: f64,
+        weighing: Weighing,
+        draw: Option<Draw>,
+    ) -> Self {
         let is_equal = weighing == Weighing::Equal;
-        let weights = data.weights.as_deref().filter(|_| !is_equal);
-        let source =
-            Source { features: &data.items.features, divisors, unit: 1.0, labels: &data.labels, weights, draw };
+        let weights = data.weights.filter(|_| !is_equal);
+        let source = Source { rows: data.rows, divisors, unit: 1.0, labels: data.labels, weights, draw };
         let members: Members = data.groups.members();
         let groups = members.iter().enumerate().filter(|&(group, _)| keeps(group) && data.group_weight(group) > 0.0);
         let groups = groups.map(|(group, items)| {
@@ -118,7 +138,7 @@ impl<'a> RankSums<'a> {
 
     fn of_groups(source: Source<'a>, shape: Shape, c: f64, groups: impl Iterator<Item = (Listed, bool)>) -> Self {
         let mut sums = RankSums { source, blocks: Vec::new(), shape, c, counts: RankCounts::default(), mass: 0.0 };
-        let n_cols = source.features.n_cols();
+        let n_cols = source.rows.n_cols();
         let mut open = Block::default();
         for (mut listed, balanced) in groups {
             let labels: Vec<f64> = listed.items.iter().map(|&i| source.labels[i as usize]).collect();
@@ -145,18 +165,15 @@ impl<'a> RankSums<'a> {
                     open.push(&listed.items, &labels, weights.as_deref(), listed.factor, &pairs.distinct, shape);
                 }
             }
-            let n_numbers = if source.features.is_sparse() {
-                listed.items.iter().map(|&i| source.features.n_stored_in_row(i as usize)).sum()
-            } else {
-                listed.items.len() * n_cols
-            };
-            open.n_numbers += n_numbers;
+            open.n_numbers += listed.items.iter().map(|&i| source.rows.n_stored_in_row(i as usize)).sum::<usize>();
             // A block's sums have one number per feature, which must not outweigh the block.
             if open.n_numbers >= BLOCK_NUMBERS.max(2 * n_cols) {
+                open.close();
                 sums.blocks.push(std::mem::take(&mut open));
             }
         }
         if open.n_items() > 0 {
+            open.close();
             sums.blocks.push(open);
         }
         sums
@@ -172,28 +189,43 @@ impl<'a> RankSums<'a> {
         self.mass
     }
 
+    /// Bytes that its blocks will have, and what visits take besides.
+    pub(crate) fn bytes(&self) -> usize {
+        let of_blocks = self.blocks.iter().map(|block| block.bytes(self.shape));
+        let (at_rest, visit) = of_blocks.fold((0, 0), |sum, block| (sum.0 + block.0, sum.1.max(block.1)));
+        at_rest + visit
+    }
+
     /// The root of the mean square of the difference of two items of a group, features divided.
-    pub(crate) fn usual_difference(&self) -> f64 {
-        let features = self.source.features;
-        let divisor = |column: usize| self.divisor(column);
-        let (mut total, mut n) = (0.0, 0usize);
-        let mut mean = vec![0.0; features.n_cols()];
-        for (rows, _) in self.blocks.iter().flat_map(Block::groups) {
-            mean.fill(0.0);
-            for &row in rows {
-                features.for_each_in_row(row as usize, |c, v| mean[c] += v / divisor(c) / rows.len() as f64);
-            }
-            let center: f64 = mean.iter().map(|m| m * m).sum();
-            for &row in rows {
-                let mut square = center;
-                features.for_each_in_row(row as usize, |c, v| {
-                    let x = v / divisor(c);
-                    square += x * x - 2.0 * x * mean[c];
+    pub(crate) fn usual_difference(&mut self) -> f64 {
+        let (n_cols, unit, divisors) = (self.source.rows.n_cols(), self.source.unit, self.source.divisors);
+        let divisor = |column: usize| unit * divisors.map_or(1.0, |divisors| divisors[column]);
+        let squares = |block: &mut Block, visit: &Visit<'_>| {
+            let mut mean = vec![0.0; n_cols];
+            let of_group = |rows: &[u32]| {
+                mean.fill(0.0);
+                visit.for_each(rows, |_, features, row| {
+                    features.for_each_in_row(row, |c, v| mean[c] += v / divisor(c) / rows.len() as f64);
                 });
-                total += square.max(0.0);
-            }
-            n += rows.len();
-        }
+                let center: f64 = mean.iter().map(|m| m * m).sum();
+                let mut squares = Vec::with_capacity(rows.len());
+                visit.for_each(rows, |_, features, row| {
+                    let mut square = center;
+                    features.for_each_in_row(row, |c, v| {
+                        let x = v / divisor(c);
+                        square += x * x - 2.0 * x * mean[c];
+                    });
+                    squares.push(square.max(0.0));
+                });
+                squares
+            };
+            block.group_rows(visit).map(of_group).collect::<Vec<_>>().concat()
+        };
+        let (mut total, mut n) = (0.0, 0usize);
+        self.visit_blocks(squares, |squares| {
+            n += squares.len();
+            squares.into_iter().for_each(|square| total += square);
+        });
         (2.0 * total / n.max(1) as f64).sqrt()
     }
 
@@ -211,30 +243,88 @@ impl<'a> RankSums<'a> {
         self.source.unit = unit;
     }
 
+    /// Runs `visit` on every block while its rows are at hand, and hands the results to `take` in order.
+    fn visit_blocks<R: Send>(&mut self, visit: impl Fn(&mut Block, &Visit<'_>) -> R + Sync, mut take: impl FnMut(R)) {
+        match self.source.rows {
+            Rows::Held(features) => {
+                let run = |block: &mut Block| visit(block, &Visit::Held(features));
+                let results: Vec<R> = self.blocks.par_iter_mut().map(run).collect();
+                results.into_iter().for_each(take);
+            }
+            Rows::Stored(stored) => {
+                let spans = spans_to_read(&self.blocks, stored.at_a_time());
+                let runs = |block: &Block| if is_readable(block, stored) { runs_of(block.rows()) } else { Runs::new() };
+                let lists: Vec<Vec<Runs>> =
+                    spans.iter().map(|span| self.blocks[span.clone()].iter().map(runs).collect()).collect();
+                let blocks = &mut self.blocks;
+                stored.read_ahead(&lists, |number, loaded: &[Loaded]| {
+                    let blocks = &mut blocks[spans[number].clone()];
+                    let run = |(block, loaded): (&mut Block, &Loaded)| {
+                        let at_hand = match is_readable(block, stored) {
+                            true => Visit::Read { loaded, all: stored },
+                            false => Visit::Parts(stored),
+                        };
+                        let result = visit(block, &at_hand);
+                        block.rest();
+                        result
+                    };
+                    let results: Vec<R> = blocks.par_iter_mut().zip(loaded).map(run).collect();
+                    results.into_iter().for_each(&mut take);
+                });
+            }
+        }
+    }
+
     /// Runs `visit` on every block with a vector of sums of its own; adds all up in order, times C.
-    fn sum_over_blocks<R: Send>(&mut self, visit: impl Fn(&mut Block, &mut [f64]) -> R + Sync) -> (Vec<R>, Vec<f64>) {
-        let n_cols = self.source.features.n_cols();
-        let run = |block: &mut Block| {
+    fn sum_over_blocks<R: Send>(
+        &mut self,
+        visit: impl Fn(&mut Block, &Visit<'_>, &mut [f64]) -> R + Sync,
+    ) -> (Vec<R>, Vec<f64>) {
+        let n_cols = self.source.rows.n_cols();
+        let run = |block: &mut Block, at_hand: &Visit<'_>| {
             let mut sums = vec![0.0; n_cols];
-            let result = visit(block, &mut sums);
+            let result = visit(block, at_hand, &mut sums);
             (result, sums)
         };
-        let parts: Vec<(R, Vec<f64>)> = self.blocks.par_iter_mut().map(run).collect();
         let mut total = vec![0.0; n_cols];
-        let mut results = Vec::with_capacity(parts.len());
-        for (result, sums) in parts {
+        let mut results = Vec::with_capacity(self.blocks.len());
+        self.visit_blocks(run, |(result, sums)| {
             results.push(result);
             total.iter_mut().zip(&sums).for_each(|(total, sum)| *total += sum);
-        }
+        });
         let c = self.c;
         total.iter_mut().enumerate().for_each(|(column, sum)| *sum *= c / self.divisor(column));
         (results, total)
     }
+
+    /// Whether a read of the data has failed, so that no sum means anything.
+    fn has_failed(&self) -> bool {
+        matches!(self.source.rows, Rows::Stored(stored) if stored.has_failed())
+    }
+}
+
+/// Whether the rows of a block are read at once.
+fn is_readable(block: &Block, stored: &StoredRows) -> bool {
+    block.n_numbers <= stored.at_a_time().max(2 * BLOCK_NUMBERS)
+}
+
+/// Blocks that are read together: so many numbers, or one block.
+fn spans_to_read(blocks: &[Block], n_numbers: usize) -> Vec<Range<usize>> {
+    let (mut spans, mut start, mut n) = (Vec::new(), 0, 0);
+    for (at, block) in blocks.iter().enumerate() {
+        if n + block.n_numbers > n_numbers && at > start {
+            spans.push(start..at);
+            (start, n) = (at, 0);
+        }
+        n += block.n_numbers;
+    }
+    spans.push(start..blocks.len());
+    spans
 }
 
 impl BlockSums for RankSums<'_> {
     fn dim(&self) -> usize {
-        self.source.features.n_cols()
+        self.source.rows.n_cols()
     }
 
     fn n_numbers(&self) -> usize {
@@ -243,8 +333,14 @@ impl BlockSums for RankSums<'_> {
 
     fn go_to(&mut self, weights: &[f64]) -> SumPoint {
         let on_stored = self.on_stored(weights);
-        let (features, shape) = (self.source.features, self.shape);
-        let (losses, gradient) = self.sum_over_blocks(|block, sums| block.go_to(features, &on_stored, shape, sums));
+        let shape = self.shape;
+        let (losses, gradient) =
+            self.sum_over_blocks(|block, at_hand, sums| block.go_to(at_hand, &on_stored, shape, sums));
+        if self.has_failed() {
+            // Nothing is better than nowhere: the search ends.
+            let nowhere = f64::INFINITY;
+            return SumPoint { value: nowhere, gradient, meant: nowhere, excess: 0.0 };
+        }
         let mut point = SumPoint { gradient, ..SumPoint::default() };
         for losses in losses {
             point.value += self.c * losses.value;
@@ -256,23 +352,30 @@ impl BlockSums for RankSums<'_> {
 
     fn hessian_times(&mut self, v: &[f64]) -> Vec<f64> {
         let on_stored = self.on_stored(v);
-        let (features, shape) = (self.source.features, self.shape);
-        self.sum_over_blocks(|block, sums| block.hessian_times(features, &on_stored, shape, sums)).1
+        let shape = self.shape;
+        self.sum_over_blocks(|block, at_hand, sums| block.hessian_times(at_hand, &on_stored, shape, sums)).1
     }
 
     fn hessian_diagonal(&mut self) -> Vec<f64> {
-        let (features, shape) = (self.source.features, self.shape);
-        let (_, mut diagonal) = self.sum_over_blocks(|block, sums| block.hessian_diagonal(features, shape, sums));
+        let shape = self.shape;
+        let (_, mut diagonal) =
+            self.sum_over_blocks(|block, at_hand, sums| block.hessian_diagonal(at_hand, shape, sums));
         diagonal.iter_mut().enumerate().for_each(|(column, sum)| *sum /= self.divisor(column));
         diagonal
     }
 
     fn hessian_sketch(&mut self, n_pairs: usize) -> Vec<f64> {
-        let (features, labels, shape) = (self.source.features, self.source.labels, self.shape);
+        let mut sketch = Vec::new();
+        self.sketch_in_parts(n_pairs, &mut |vectors| sketch.extend_from_slice(vectors));
+        sketch
+    }
+
+    fn sketch_in_parts(&mut self, n_pairs: usize, take: &mut dyn FnMut(&[f64])) {
+        let (rows, labels, shape) = (self.source.rows, self.source.labels, self.shape);
         let curved: Vec<f64> = self.blocks.par_iter().map(|block| block.curved(shape)).collect();
         let total: f64 = curved.iter().sum();
         if !(total > 0.0 && total.is_finite()) {
-            return Vec::new();
+            return;
         }
         let spacing = total / n_pairs as f64;
         let mut start = -0.5 * spacing;
@@ -284,34 +387,46 @@ impl BlockSums for RankSums<'_> {
                 offset
             })
             .collect();
-        let drawn: Vec<Vec<f64>> = self
-            .blocks
-            .par_iter()
-            .zip(starts)
-            .enumerate()
-            .map(|(at, (block, offset))| {
-                block.draw_differences(features, labels, shape, (offset, spacing), mix(1, at as u64))
-            })
-            .collect();
-        let mut drawn = drawn.concat();
+        let draw = |(at, (block, offset)): (usize, (&Block, f64))| {
+            block.draw_pairs(labels, shape, (offset, spacing), mix(1, at as u64))
+        };
+        let drawn: Vec<Vec<[u32; 2]>> = self.blocks.par_iter().zip(starts).enumerate().map(draw).collect();
+        let drawn = drawn.concat();
         // Some items find no partner in a few trials; the pairs that were drawn stand for those, too.
-        let n_drawn = drawn.len() / features.n_cols().max(1);
-        let size = (self.c * total / n_drawn.max(1) as f64).sqrt();
-        for row in drawn.chunks_exact_mut(features.n_cols().max(1)) {
-            row.iter_mut().enumerate().for_each(|(column, x)| *x *= size / self.divisor(column));
+        let size = (self.c * total / drawn.len().max(1) as f64).sqrt();
+        let n_cols = rows.n_cols().max(1);
+        for pairs in drawn.chunks((SKETCHED_NUMBERS / n_cols).max(1)) {
+            let mut vectors = vec![0.0; pairs.len() * n_cols];
+            let parts = pairs.par_chunks(PAIRS_OF_A_THREAD).zip(vectors.par_chunks_mut(PAIRS_OF_A_THREAD * n_cols));
+            parts.for_each(|(pairs, vectors)| {
+                differences(rows, pairs, vectors);
+                for vector in vectors.chunks_exact_mut(n_cols) {
+                    vector.iter_mut().enumerate().for_each(|(column, x)| *x *= size / self.divisor(column));
+                }
+            });
+            take(&vectors);
         }
-        drawn
     }
 
     fn aim(&mut self, direction: &[f64]) {
         let on_stored = self.on_stored(direction);
-        let features = self.source.features;
-        self.blocks.par_iter_mut().for_each(|block| block.aim(features, &on_stored));
+        self.visit_blocks(|block, at_hand| block.aim(at_hand, &on_stored), |()| {});
     }
 
     fn along(&mut self, step: f64) -> (f64, f64) {
+        if self.has_failed() {
+            return (f64::INFINITY, f64::INFINITY);
+        }
         let shape = self.shape;
-        let parts: Vec<(f64, f64)> = self.blocks.par_iter_mut().map(|block| block.along(step, shape)).collect();
+        let is_stored = matches!(self.source.rows, Rows::Stored(_));
+        let run = |block: &mut Block| {
+            let part = block.along(step, shape);
+            if is_stored {
+                block.rest();
+            }
+            part
+        };
+        let parts: Vec<(f64, f64)> = self.blocks.par_iter_mut().map(run).collect();
         let (value, slope) = parts.into_iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
         (self.c * value, self.c * slope)
     }
@@ -356,8 +471,9 @@ impl BlockSums for RankSums<'_> {
 
 impl Planes for RankSums<'_> {
     fn plane(&mut self, step: f64) -> Option<Plane> {
-        let (features, shape) = (self.source.features, self.shape);
-        let (swapped, mut normal) = self.sum_over_blocks(|block, sums| block.plane(features, step, shape, sums));
+        let shape = self.shape;
+        let (swapped, mut normal) =
+            self.sum_over_blocks(|block, at_hand, sums| block.plane(at_hand, step, shape, sums));
         normal.iter_mut().for_each(|slope| *slope = -*slope);
         let swapped = swapped.into_iter().sum::<Option<f64>>()?;
         Some(Plane { offset: self.c * swapped, normal })
