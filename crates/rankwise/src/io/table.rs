@@ -373,6 +373,10 @@ impl Table {
     }
 
     fn read_record(&mut self) -> Result<bool> {
+        #[cfg_attr(
+            not(feature = "parquet"),
+            expect(clippy::infallible_destructuring_match, reason = "there are more kinds of rows with the feature")
+        )]
         let rows = match &mut self.rows {
             Rows::Text(rows) => rows,
             #[cfg(feature = "parquet")]
