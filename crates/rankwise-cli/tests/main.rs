@@ -1,6 +1,7 @@
 //! The program as its users see it: what they type, what comes back, how it ends.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod both;
 mod browser;
 mod convert;
 mod data;

@@ -18,6 +18,8 @@ use crate::progress::Stop;
 
 /// Steps of conjugate gradients for one step of Newton.
 const MOST_INNER: usize = 250;
+/// So many are always worth it.
+const LEAST_INNER: usize = 50;
 /// Trials of the size of a step.
 const MOST_TRIALS: usize = 100;
 /// Steps that corrections of a preconditioner are taken from.
@@ -259,7 +261,10 @@ impl<'a, 'b> Search<'a, 'b> {
         let mut direction = preconditioner.solve(&residual);
         let mut square = dot(&residual, &direction);
         let mut left = 0.5 * dot(&residual, &residual);
-        for n_done in 0..MOST_INNER {
+        // More than a few times what a new sketch costs is better spent on one.
+        let worth = if self.sums.dim() <= MOST_SKETCHED { 2.0 * self.sketch_reads() } else { f64::INFINITY };
+        let most = (worth as usize).clamp(LEAST_INNER, MOST_INNER);
+        for n_done in 0..most {
             let is_solved = left <= goal && n_done > 0;
             if is_solved || square <= 0.0 || square.is_nan() || self.limits.is_over() {
                 break;
