@@ -50,7 +50,6 @@ fn tune_offers_no_hard_margin() {
 fn train_help_lists_the_words_and_defaults_of_its_options() {
     let help = Room::new().run("train --help").ends(0).out;
     for words in [
-        "[default: rank for items, compare for pairs] [possible values: compare, rank, rank2, davidson]",
         "[default: constant] [possible values: constant, pair]",
         "[default: rank for items, compare for pairs] [possible values: compare, rank, rank2, davidson, swap, ridge, online]",
         "[possible values: linear, poly, rbf, sigmoid]",

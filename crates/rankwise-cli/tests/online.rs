@@ -164,7 +164,7 @@ fn what_does_not_go_together_is_refused() {
         ("train items.svm --method online --steps 5 --epochs 5 -o n", "--epochs"),
         ("train items.svm --method online --task classify --batch group -o n", "groups"),
         ("train items.svm --steps 5 -o n", "--method online"),
-        ("train --pairs p.csv --method online -o n", "items"),
+        ("train --pairs p.csv --method online -o n", "--pairs does not apply"),
         ("train - --format csv --method online --stream --certify -o n", "give a file"),
         ("train - --format csv --method online --stream --scale standard -o n", "give a file"),
         ("tune items.svm --method online -o n", "--method rank"),

@@ -465,7 +465,7 @@ fn what_does_not_apply_to_items() {
         ("--tol 0", ["tol = 0", "expected"]),
         ("--label y", ["--label", "items.letor"]),
         ("--items items.csv", ["DATA", "--items"]),
-        ("--pairs p.csv", ["--pairs", "DATA"]),
+        ("--method swap --pairs p.csv", ["labels and judged pairs together", "--method rank"]),
     ] {
         room.run(&format!("train items.letor -o m {options}")).fails(2, &words);
     }

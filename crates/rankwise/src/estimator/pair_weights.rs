@@ -173,7 +173,8 @@ impl<'e> Instance<'e, '_> {
             }
             sums.go_to(&weights);
         } else {
-            let is_quick = self.loss == Loss::SquaredHinge && !space.has_band() && sums.n_numbers() <= QUICK;
+            let is_plain = self.loss == Loss::SquaredHinge && space.map.is_none() && !space.has_band();
+            let is_quick = is_plain && sums.n_numbers() <= QUICK;
             let mut limits = self.limits;
             limits.tol = if is_quick { tol.min(EXACT) } else { tol };
             let found = newton_cg::minimise(&mut sums, start, limits);

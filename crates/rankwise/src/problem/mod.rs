@@ -153,6 +153,10 @@ pub(crate) trait BlockSums {
     fn hessian_diagonal(&mut self) -> Vec<f64>;
     /// Vectors, one after the other, whose outer products sum to about the Hessian: about `n` of them.
     fn hessian_sketch(&mut self, n: usize) -> Vec<f64>;
+    /// Multiplications that such vectors of about `n` take, with their outer products.
+    fn sketch_products(&self, n: usize) -> f64 {
+        n as f64 * (self.dim() * self.dim()) as f64 / 2.0
+    }
     /// The same vectors in the same order, some at a time.
     fn sketch_in_parts(&mut self, n: usize, take: &mut dyn FnMut(&[f64])) {
         take(&self.hessian_sketch(n));

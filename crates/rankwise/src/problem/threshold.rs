@@ -10,8 +10,10 @@ use crate::data::Outcome;
 /// Sizes closer than this share of the largest are equal.
 const ROUNDING: f64 = 1e-9;
 
-/// Pairs that are sorted at once; more are split by size first, so that nothing is kept for each of many.
-const AT_ONCE: usize = 1 << 20;
+/// Pairs that are all sorted; more are parted by size first, so that nothing is kept for each of many.
+const AT_ONCE: usize = 1 << 18;
+/// Parts of more.
+const PARTS: usize = 1024;
 
 /// What is to be cut: pairs by their size, up to which they are ties.
 pub(crate) struct Cuts<'a> {
@@ -43,45 +45,78 @@ pub(crate) fn best_widening(cuts: &Cuts<'_>, width: &(dyn Fn(usize) -> f64 + Syn
 }
 
 /// The best of all cuts through sizes, up to which a pair is a tie. `below` is the cut below all of them; without it, 0 is,
-/// unless a size is 0.
+/// unless a size is 0. Of many pairs only those are sorted that are near a cut that may be the best.
 fn best_cut(cuts: &Cuts<'_>, size: &(dyn Fn(usize) -> f64 + Sync), below: Option<f64>, at_once: usize) -> f64 {
-    let largest = (0..cuts.n).into_par_iter().map(|k| size(k).abs()).reduce(|| 0.0, f64::max);
-    let total: f64 = (0..cuts.n).map(cuts.weight).sum();
+    let n = cuts.n;
+    let largest = (0..n).into_par_iter().map(|k| size(k).abs()).reduce(|| 0.0, f64::max);
+    let total: f64 = (0..n).map(cuts.weight).sum();
+    let slack = 1e-12 * total;
+    let change = |k: usize| {
+        let (outcome, weight) = ((cuts.outcome)(k), (cuts.weight)(k));
+        if outcome == Outcome::Tie {
+            -weight
+        } else if Outcome::of_margin((cuts.margin)(k), 0.0) == outcome {
+            weight
+        } else {
+            0.0
+        }
+    };
     let mut search =
-        Search { error: 0.0, rounding: ROUNDING * largest, slack: 1e-12 * total, below, last: None, best: None };
-    for (from, to) in bounds(cuts.n, size, at_once) {
-        let within = |k: &usize| {
-            let size = size(*k);
-            size >= from && size < to
-        };
-        let mut part: Vec<(f64, u32)> =
-            (0..cuts.n).into_par_iter().filter(within).map(|k| (size(k), k as u32)).collect();
-        part.par_sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        for (size, k) in part {
-            let (outcome, weight) = ((cuts.outcome)(k as usize), (cuts.weight)(k as usize));
-            let change = if outcome == Outcome::Tie {
-                -weight
-            } else if Outcome::of_margin((cuts.margin)(k as usize), 0.0) == outcome {
-                weight
-            } else {
-                0.0
-            };
-            search.add(size, change);
+        Search { error: 0.0, rounding: ROUNDING * largest, slack, below, is_first: true, last: None, best: None };
+    let edges = edges(n, size, at_once);
+    let part_of = |size: f64| edges.partition_point(|edge| *edge <= size);
+    // How the error moves within each part: down by ties, up by others.
+    let mut moves = vec![(0.0, 0.0); edges.len() + 1];
+    if !edges.is_empty() {
+        for k in 0..n {
+            let (change, part) = (change(k), part_of(size(k)));
+            if change < 0.0 { moves[part].0 += change } else { moves[part].1 += change }
         }
     }
-    search.finish()
+    let mut error = 0.0;
+    let starts: Vec<f64> = moves
+        .iter()
+        .map(|(down, up)| {
+            let start = error;
+            error += down + up;
+            start
+        })
+        .collect();
+    let ends = || starts.iter().skip(1).copied().chain([error]);
+    // Errors that are known to be reached.
+    let reached = starts.iter().copied().chain([error]).fold(f64::INFINITY, f64::min) + 4.0 * slack;
+    let may_be_best: Vec<bool> = (starts.iter().zip(&moves).zip(ends()))
+        .map(|((start, (down, _)), end)| edges.is_empty() || start + down <= reached || end <= reached)
+        .collect();
+    let mut part = 0;
+    while part < may_be_best.len() {
+        if !may_be_best[part] {
+            part += 1;
+            continue;
+        }
+        // Neighbours are one.
+        let last = (part..may_be_best.len()).take_while(|&at| may_be_best[at]).last().unwrap_or(part);
+        let within = |k: &usize| edges.is_empty() || (part..=last).contains(&part_of(size(*k)));
+        let mut sorted: Vec<(f64, u32)> = (0..n).into_par_iter().filter(within).map(|k| (size(k), k as u32)).collect();
+        sorted.par_sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        search.begin(starts[part], part == 0);
+        sorted.into_iter().for_each(|(size, k)| search.add(size, change(k as usize)));
+        search.end(last + 1 == may_be_best.len());
+        part = last + 1;
+    }
+    search.best.map_or(0.0, |(_, _, cut)| cut)
 }
 
-/// Ranges that together hold all sizes, about `at_once` in each.
-fn bounds(n: usize, size: &(dyn Fn(usize) -> f64 + Sync), at_once: usize) -> Vec<(f64, f64)> {
-    let n_parts = n.div_ceil(at_once);
-    let mut sample: Vec<f64> =
-        if n_parts < 2 { Vec::new() } else { (0..n).step_by((n / (64 * n_parts)).max(1)).map(size).collect() };
+/// Sizes that part many pairs into about equal numbers; none for few.
+fn edges(n: usize, size: &(dyn Fn(usize) -> f64 + Sync), at_once: usize) -> Vec<f64> {
+    if n <= at_once {
+        return Vec::new();
+    }
+    let mut sample: Vec<f64> = (0..n).step_by((n / (8 * PARTS)).max(1)).map(size).collect();
     sample.sort_unstable_by(f64::total_cmp);
-    let mut cuts: Vec<f64> = (1..n_parts).filter_map(|at| sample.get(at * sample.len() / n_parts).copied()).collect();
-    cuts.dedup();
-    let ends = cuts.iter().copied().chain([f64::INFINITY]);
-    [f64::NEG_INFINITY].into_iter().chain(cuts.clone()).zip(ends).collect()
+    let mut edges: Vec<f64> = (1..PARTS).filter_map(|at| sample.get(at * sample.len() / PARTS).copied()).collect();
+    edges.dedup();
+    edges
 }
 
 /// Sizes that are one, and the error for cuts from there up to the next.
@@ -97,12 +132,19 @@ struct Search {
     rounding: f64,
     slack: f64,
     below: Option<f64>,
+    is_first: bool,
     last: Option<Run>,
     /// (error, inner width, cut)
     best: Option<(f64, f64, f64)>,
 }
 
 impl Search {
+    /// Goes on where cuts have this error, with the smallest size of all or with another.
+    fn begin(&mut self, error: f64, is_first: bool) {
+        (self.error, self.last) = (error, None);
+        self.is_first = is_first;
+    }
+
     fn add(&mut self, size: f64, change: f64) {
         self.error += change;
         let error = self.error;
@@ -119,7 +161,7 @@ impl Search {
                 self.offer(before, width, cut);
             }
             None => {
-                if let Some(cut) = self.below.or((size > 0.0).then_some(0.0)) {
+                if let Some(cut) = self.below.or((size > 0.0).then_some(0.0)).filter(|_| self.is_first) {
                     self.offer(0.0, 0.0, cut);
                 }
                 self.last = Some(Run { high: size, error });
@@ -137,11 +179,11 @@ impl Search {
         }
     }
 
-    fn finish(mut self) -> f64 {
-        if let Some(run) = self.last.take() {
+    /// Ends with the largest size of all, or before others: the cut there is not known to be a middle, nor better.
+    fn end(&mut self, is_last: bool) {
+        if let Some(run) = self.last.take().filter(|_| is_last) {
             self.offer(run.error, 0.0, run.high);
         }
-        self.best.map_or(0.0, |(_, _, cut)| cut)
     }
 }
 
@@ -156,7 +198,7 @@ mod tests {
         // A few at a time, the same.
         let size = |k: usize| margins[k].abs();
         let has_ties = outcomes.contains(&Outcome::Tie);
-        for at_once in [1, 2, 5] {
+        for at_once in [0, 1, 5] {
             assert!(!has_ties || best_cut(&cuts, &size, None, at_once) == found);
         }
         found

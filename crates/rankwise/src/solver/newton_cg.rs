@@ -228,7 +228,8 @@ impl<'a, 'b> Search<'a, 'b> {
     /// Multiplications of a sketch in units of one read.
     fn sketch_reads(&self) -> f64 {
         let dim = self.sums.dim() as f64;
-        let products = SKETCHED_PER_WEIGHT as f64 * dim * dim * dim / 2.0 + dim * dim * dim / 6.0;
+        let vectors = SKETCHED_PER_WEIGHT * self.sums.dim();
+        let products = self.sums.sketch_products(vectors) + dim * dim * dim / 6.0;
         products / (2.0 * self.sums.n_numbers().max(1) as f64)
     }
 

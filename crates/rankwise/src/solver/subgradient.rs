@@ -186,7 +186,8 @@ mod tests {
         let x = |k: usize| (0.7371 * k as f64).sin();
         let terms: Vec<Vec<(usize, f64)>> =
             (0..17).map(|k| vec![(k % 5, 1.5 + x(k)), (5 + k % 3, x(k + 20) - 0.5), (8, x(k + 40))]).collect();
-        let etas: [(f64, fn(f64) -> f64); 4] = [
+        type Eta = fn(f64) -> f64;
+        let etas: [(f64, Eta); 4] = [
             (0.01, |t| 1.0 / (0.01 * t)),
             (0.01, |t| 1.0 / (0.01 * t + 4.0)),
             (0.3, |t| 1.0 / (0.3 + 2.0 + t.sqrt())),

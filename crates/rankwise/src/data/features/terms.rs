@@ -18,10 +18,13 @@ impl Features {
             (Values::F64(values), Layout::Dense) => {
                 dense_dot(self.dense_row(values, plus), self.dense_row(values, minus), weights)
             }
-            _ => {
-                let mut scores = [0.0; 2];
-                self.times_rows(&[plus, minus], weights, &mut scores);
-                scores[0] - scores[1]
+            (Values::F32(values), Layout::Sparse { columns, .. }) => {
+                let dot = |row| sparse_dot(&columns[self.span(row)], &values[self.span(row)], weights);
+                dot(plus as usize) - dot(minus as usize)
+            }
+            (Values::F64(values), Layout::Sparse { columns, .. }) => {
+                let dot = |row| sparse_dot(&columns[self.span(row)], &values[self.span(row)], weights);
+                dot(plus as usize) - dot(minus as usize)
             }
         }
     }
@@ -44,12 +47,19 @@ impl Features {
                 let rows = (self.dense_row(values, plus), self.dense_row(values, minus));
                 dense_add(rows, weights, factor, other, other_factor);
             }
-            (_, _, other) => {
-                self.add_rows(&[plus, minus], &[factor, -factor], weights);
-                if let Some((other, factor)) = other {
-                    self.add_rows(&[plus, minus], &[factor, -factor], other);
+            (Values::F32(values), Layout::Sparse { columns, .. }, Some((other, other_factor))) => {
+                for (row, sign) in [(self.span(plus as usize), 1.0), (self.span(minus as usize), -1.0)] {
+                    let row = (&columns[row.clone()], &values[row]);
+                    sparse_add(row, weights, sign * factor, other, sign * other_factor);
                 }
             }
+            (Values::F64(values), Layout::Sparse { columns, .. }, Some((other, other_factor))) => {
+                for (row, sign) in [(self.span(plus as usize), 1.0), (self.span(minus as usize), -1.0)] {
+                    let row = (&columns[row.clone()], &values[row]);
+                    sparse_add(row, weights, sign * factor, other, sign * other_factor);
+                }
+            }
+            (_, _, None) => self.add_rows(&[plus, minus], &[factor, -factor], weights),
         }
     }
 
@@ -71,7 +81,8 @@ impl Features {
                     value
                 }
                 (Some(&&(column, value)), Some(&&(other, subtracted))) if column == other => {
-                    (a.next(), b.next());
+                    a.next();
+                    b.next();
                     value - subtracted
                 }
                 (_, Some(&&(_, value))) => {
@@ -140,6 +151,40 @@ wide! {
             *weight = factor.times_plus::<FMA>(difference, *weight);
             *other = other_factor.times_plus::<FMA>(difference, *other);
         }
+    }
+}
+
+/// As many sums as it takes that none waits for another.
+fn sparse_dot<T: Real>(columns: &[u32], values: &[T], weights: &[f64]) -> f64 {
+    const SUMS: usize = 8;
+    let (wide_columns, last_columns) = columns.as_chunks::<SUMS>();
+    let (wide_values, last_values) = values.as_chunks::<SUMS>();
+    let mut sums = [0.0; SUMS];
+    for (columns, values) in wide_columns.iter().zip(wide_values) {
+        for lane in 0..SUMS {
+            sums[lane] += values[lane].to_f64() * weights[columns[lane] as usize];
+        }
+    }
+    for (column, value) in last_columns.iter().zip(last_values) {
+        sums[0] += value.to_f64() * weights[*column as usize];
+    }
+    sums.iter().sum()
+}
+
+/// Both vectors have as many numbers as there are columns.
+fn sparse_add<T: Real>(
+    (columns, values): (&[u32], &[T]),
+    weights: &mut [f64],
+    factor: f64,
+    other: &mut [f64],
+    other_factor: f64,
+) {
+    let n_cols = weights.len();
+    let other = &mut other[..n_cols];
+    for (&column, value) in columns.iter().zip(values) {
+        let value = value.to_f64();
+        weights[column as usize] += factor * value;
+        other[column as usize] += other_factor * value;
     }
 }
 

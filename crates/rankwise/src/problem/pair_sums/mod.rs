@@ -30,6 +30,8 @@ const MOST_BLOCKS: usize = 16;
 const REPEAT: usize = 4;
 /// Rows of a task of one product.
 const ROWS_A_TASK: usize = 4096;
+/// What a pair costs beside the features, in numbers read.
+const GATHER: usize = 16;
 /// One in so many pairs makes a thinned sum.
 const THINNING: u64 = 16;
 
@@ -452,7 +454,8 @@ impl BlockSums for PairSums<'_> {
     }
 
     fn n_numbers(&self) -> usize {
-        let per_pair = if self.band.is_some() { 2 + self.n_columns() + self.n_context() } else { 2 };
+        // Scores of two items are looked up several times.
+        let per_pair = if self.band.is_some() { GATHER + self.n_columns() + self.n_context() } else { GATHER };
         self.features.n_stored() + per_pair * self.pairs.len()
     }
 
@@ -513,6 +516,15 @@ impl BlockSums for PairSums<'_> {
 
     fn hessian_sketch(&mut self, n: usize) -> Vec<f64> {
         self.sketch(n)
+    }
+
+    fn sketch_products(&self, n: usize) -> f64 {
+        let (dim, items) = (self.dim() as f64, self.rows.len() as f64);
+        if self.has_item_sketch(n) {
+            items * items * items / 6.0 + items * items * dim / 2.0 + items * dim * dim / 2.0
+        } else {
+            n as f64 * dim * dim / 2.0
+        }
     }
 
     fn aim(&mut self, direction: &[f64]) {

@@ -8,12 +8,19 @@ use rayon::prelude::*;
 use super::rule::with_loss;
 use super::{Hinge, PairSums, Rule};
 use crate::data::Pair;
+use crate::math::dot;
 use crate::problem::BlockSums;
 
+/// The most items to have a vector each.
+const MOST_ITEMS: usize = 1024;
+
 impl PairSums<'_> {
-    /// Vectors whose outer products sum to about the Hessian: all pairs where they are few, else pairs drawn evenly by their
-    /// curvature.
+    /// Vectors whose outer products sum to about the Hessian: one for each item where many pairs share few of them, all pairs
+    /// where these are few, else pairs drawn evenly by their curvature.
     pub(super) fn sketch(&self, n: usize) -> Vec<f64> {
+        if self.has_item_sketch(n) {
+            return self.item_sketch();
+        }
         let curvature = |k: usize| -> f64 {
             if !self.counts(k) {
                 return 0.0;
@@ -69,6 +76,47 @@ impl PairSums<'_> {
             })
             .collect();
         self.vectors(&drawn.concat())
+    }
+
+    /// Whether one vector for each item is less than what was asked for.
+    pub(super) fn has_item_sketch(&self, n: usize) -> bool {
+        self.items_repeat && self.band.is_none() && self.rows.len() <= MOST_ITEMS && 4 * self.rows.len() <= n
+    }
+
+    /// The Hessian itself. Over scores of items it is M = Σ q (e_better − e_worse)(…)ᵀ − r rᵀ/Σ bb, what is left of β; with
+    /// M = V Vᵀ, the columns of Xᵀ V are the vectors.
+    fn item_sketch(&self) -> Vec<f64> {
+        let n = self.rows.len();
+        let mut position = vec![0u32; self.features.n_rows()];
+        self.rows.iter().enumerate().for_each(|(at, &row)| position[row as usize] = at as u32);
+        let (mut matrix, mut tilt) = (vec![0.0; n * n], vec![0.0; n]);
+        for k in (0..self.pairs.len()).filter(|&k| self.counts(k)) {
+            let local = with_loss!(self.rule, loss => self.local(loss, k));
+            let (worse, better) = self.ends(k);
+            let (a, b) = (position[worse] as usize, position[better] as usize);
+            if a != b {
+                matrix[a * n + a] += local.zz;
+                matrix[b * n + b] += local.zz;
+                matrix[a.max(b) * n + a.min(b)] -= local.zz;
+                tilt[b] += local.zb;
+                tilt[a] -= local.zb;
+            }
+        }
+        if self.rule.has_offset() && self.here.is_beta_free && self.here.stiffness > 0.0 {
+            for i in 0..n {
+                let factor = tilt[i] / self.here.stiffness;
+                matrix[i * n..=i * n + i].iter_mut().zip(&tilt).for_each(|(m, t)| *m -= factor * t);
+            }
+        }
+        factor_in_place(&mut matrix, n);
+        let d = self.n_columns();
+        let mut vectors = vec![0.0; n * d];
+        vectors.par_chunks_mut(d.max(1)).enumerate().for_each(|(column, out)| {
+            let (rows, factors): (Vec<u32>, Vec<f64>) =
+                (column..n).map(|i| (self.rows[i], matrix[i * n + column])).filter(|(_, v)| *v != 0.0).unzip();
+            self.features.add_rows(&rows, &factors, out);
+        });
+        vectors
     }
 
     /// The vectors of pairs that stand for so many, β eliminated.
@@ -184,6 +232,22 @@ impl PairSums<'_> {
             }
         }
         centre
+    }
+}
+
+/// Cholesky's factor of a positive semidefinite matrix in its lower triangle; columns that vanish to rounding are 0.
+fn factor_in_place(matrix: &mut [f64], n: usize) {
+    let largest = (0..n).map(|i| matrix[i * n + i]).fold(0.0, f64::max);
+    for i in 0..n {
+        let (above, row) = matrix.split_at_mut(i * n);
+        let row = &mut row[..=i];
+        for j in 0..i {
+            let other = &above[j * n..=j * n + j];
+            let pivot = other[j];
+            row[j] = if pivot > 0.0 { (row[j] - dot(&row[..j], &other[..j])) / pivot } else { 0.0 };
+        }
+        let left = row[i] - dot(&row[..i], &row[..i]);
+        row[i] = if left > 1e-12 * largest { left.sqrt() } else { 0.0 };
     }
 }
 

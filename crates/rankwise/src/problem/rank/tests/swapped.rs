@@ -48,8 +48,7 @@ fn the_most_violated_assignment_is_that_of_every_pair_by_itself() {
     assert!(n_exact > 50);
 }
 
-/// Algorithm 2 of "Learning to order minimizing the number of swapped pairs", thresholds in descending order; labels are
-/// 1, …, r.
+/// Algorithm 2 of the multivariate SVM of swapped pairs, thresholds in descending order; labels are 1, …, r.
 fn algorithm_2(labels: &[usize], r: usize, scores: &[f64]) -> (Vec<i64>, Vec<i64>) {
     let n = labels.len();
     let mut thresholds = Vec::new();
