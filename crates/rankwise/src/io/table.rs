@@ -373,16 +373,12 @@ impl Table {
     }
 
     fn read_record(&mut self) -> Result<bool> {
-        #[cfg_attr(
-            not(feature = "parquet"),
-            expect(clippy::infallible_destructuring_match, reason = "there are more kinds of rows with the feature")
-        )]
-        let rows = match &mut self.rows {
-            Rows::Text(rows) => rows,
+        let read = match &mut self.rows {
+            Rows::Text(rows) => rows.reader.read_byte_record(&mut rows.record),
             #[cfg(feature = "parquet")]
             Rows::Parquet(rows) => return rows.next(),
         };
-        match rows.reader.read_byte_record(&mut rows.record) {
+        match read {
             Ok(true) => self.check_bytes().map(|()| true),
             Ok(false) => Ok(false),
             Err(error) => Err(self.failure(error)),
