@@ -12,7 +12,13 @@ fn room() -> Room {
     }
     for item in 0..11 {
         let (b, next) = (item * 7 % 12, (item + 1) * 7 % 12);
-        let outcome = if i32::abs(b - next) < 6 { "tie" } else if next > b { "right" } else { "left" };
+        let outcome = if i32::abs(b - next) < 6 {
+            "tie"
+        } else if next > b {
+            "right"
+        } else {
+            "left"
+        };
         pairs += &format!("i{item},i{},{outcome}\n", item + 1);
     }
     room.write("items.csv", &items);
@@ -32,9 +38,8 @@ fn both_teach_at_once() {
     let labels = weights(&format!("train items.csv {COLUMNS} -o m"));
     let both = weights(&format!("train items.csv {COLUMNS} --pairs judged.csv -o m"));
     // Labels alone say nothing of b; judgments do.
-    let scores = |line: &str| -> Vec<f64> {
-        room.run(line).ends(0).out.lines().map(|line| line.parse().unwrap()).collect()
-    };
+    let scores =
+        |line: &str| -> Vec<f64> { room.run(line).ends(0).out.lines().map(|line| line.parse().unwrap()).collect() };
     assert_ne!(labels["weights"], both["weights"]);
     assert_eq!(scores("predict m items.csv").len(), 12);
     let fit = room.run(&format!("train items.csv {COLUMNS} --pairs judged.csv --json -o m")).ends(0).json();
