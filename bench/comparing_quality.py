@@ -21,14 +21,13 @@ TITLES = {
     "sushi800": "Sushi, 800 training pairs, half of them ties",
 }
 PEERS = {
-    "lightgbm": ("LightGBM", {"learning_rate": [0.1], "num_leaves": [7, 31]}),
-    "catboost": ("CatBoost", {"learning_rate": [0.1], "depth": [4, 6]}),
+    "lightgbm": ("LightGBM", {"learning_rate": [0.03, 0.1], "num_leaves": [7, 15, 31]}),
+    "catboost": ("CatBoost", {"learning_rate": [0.03, 0.1], "depth": [4, 6]}),
 }
-FORMS = ("differences", "both ways")
+FORMS = ("sides", "differences", "both ways")
 # Name, whether shared columns stand on the sides, options. Widths of kernels are multiples of 1/columns of a side.
 FAMILIES = {
     "compare, logistic": (False, ["--loss", "logistic", "--scale", "standard"]),
-    "compare, squared hinge, band by pair": (False, ["--tie-band", "pair", "--calibrate", "--scale", "standard"]),
     "compare, logistic, band by pair": (False, ["--loss", "logistic", "--tie-band", "pair", "--scale", "standard"]),
     "davidson, band by pair": (False, ["--method", "davidson", "--tie-band", "pair", "--scale", "standard"]),
     "davidson, RBF, band by pair": (True, ["--method", "davidson", "--kernel", "rbf", "--tie-band", "pair", "--scale", "standard"]),

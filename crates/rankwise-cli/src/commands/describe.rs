@@ -71,7 +71,8 @@ struct Comparer {
     threshold_rule: ThresholdRule,
     tie_region: TieRegion,
     tie_weight: f64,
-    support_pairs: usize,
+    /// Not counted where labels and judged pairs were learnt from together.
+    support_pairs: Option<usize>,
     threshold: f64,
     beta: Option<f64>,
     no_tie_region: bool,
@@ -144,7 +145,7 @@ impl Comparer {
             threshold_rule: training.threshold_rule,
             tie_region: training.tie_region,
             tie_weight: training.tie_weight,
-            support_pairs: training.support_pairs,
+            support_pairs: (training.learnt_from == LearntFrom::Pairs).then_some(training.support_pairs),
             threshold: model.threshold,
             beta: model.beta,
             no_tie_region: model.no_tie_region,
@@ -204,16 +205,18 @@ fn bias(model: &Model) -> Option<f64> {
 
 fn add_comparer_facts(facts: &mut Facts, model: &Model) {
     let training = &model.training;
-    facts.add(
-        "support",
-        match training.support {
-            Some(_) if landmarks(model).is_some() => {
-                format!("{} that describe the others", count(landmarks(model).unwrap_or_default(), "landmark"))
-            }
-            Some(items) => format!("{}, {}", count(training.support_pairs, "pair"), count(items, "item")),
-            None => count(training.support_pairs, "pair"),
-        },
-    );
+    if training.learnt_from == LearntFrom::Pairs {
+        facts.add(
+            "support",
+            match training.support {
+                Some(_) if landmarks(model).is_some() => {
+                    format!("{} that describe the others", count(landmarks(model).unwrap_or_default(), "landmark"))
+                }
+                Some(items) => format!("{}, {}", count(training.support_pairs, "pair"), count(items, "item")),
+                None => count(training.support_pairs, "pair"),
+            },
+        );
+    }
     facts.add("threshold", threshold_text(model));
     if let Some(beta) = model.beta {
         facts.add("β", rounded(beta));

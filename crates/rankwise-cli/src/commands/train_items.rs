@@ -152,7 +152,11 @@ impl End<'_> {
                 let mut facts = Facts::default();
                 describe::add_facts(&mut facts, &fit.model);
                 if let Some(accuracy) = accuracy {
-                    facts.add("accuracy", accuracy_text(accuracy));
+                    let text = accuracy_text(accuracy);
+                    facts.add(
+                        "accuracy",
+                        if plan.judged.is_some() { text.replace("training pairs", "pairs of labels") } else { text },
+                    );
                 }
                 facts.add("time", seconds.text(fit.threads));
                 facts.add("model", target.display().to_string());

@@ -77,17 +77,19 @@ impl RankSvm {
             let pair = judged.pairs[k];
             scores[pair.right as usize] - scores[pair.left as usize]
         };
+        let present: Vec<usize> = (0..judged.pairs.len()).filter(|&k| judged.weight(k) > 0.0).collect();
         let cuts = Cuts {
-            n: judged.pairs.len(),
-            outcome: &|k| judged.outcomes[k],
-            margin: &margin,
-            weight: &|k| judged.weight(k),
+            n: present.len(),
+            outcome: &|at| judged.outcomes[present[at]],
+            margin: &|at| margin(present[at]),
+            weight: &|at| judged.weight(present[at]),
         };
         model.threshold = best_threshold(&cuts);
         let share = |is_tie: &dyn Fn(usize) -> bool| {
             let all: f64 = (0..judged.pairs.len()).map(|k| judged.weight(k)).sum();
             let ties: f64 = (0..judged.pairs.len()).filter(|&k| is_tie(k)).map(|k| judged.weight(k)).sum();
-            if all > 0.0 { ties / all } else { 0.0 }
+            // + 0: an empty sum is −0
+            if all > 0.0 { ties / all + 0.0 } else { 0.0 }
         };
         let training = &mut model.training;
         training.learnt_from = LearntFrom::Both;

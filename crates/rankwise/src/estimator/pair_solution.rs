@@ -189,7 +189,11 @@ impl Solution<'_> {
         let (problem, state) = match (&self.by, instance.space) {
             (By::Duals { problem, state }, _) => (problem, state),
             (By::Weights { weights, .. }, Some(space)) => return space.score_function(weights, unit),
-            // Weights come from a space; without one they are those of features.
+            // Nothing but ties: all scores are 0.
+            (By::Weights { .. }, None) if instance.exact.kernel() != KernelFunction::Linear => {
+                let support = instance.data.set.items.features.select_rows(&[]);
+                return ScoreFunction::Kernel { kernel: instance.exact.kernel(), support, coefficients: Vec::new() };
+            }
             (By::Weights { weights, .. }, None) => {
                 return ScoreFunction::Linear { weights: weights.iter().map(|w| w / unit).collect(), bias: 0.0 };
             }
@@ -469,22 +473,22 @@ impl<'e> Instance<'e, '_> {
     /// Nothing but ties: u = 0 and any β ≤ −1 cost nothing (`rank2` still pays for what it cannot order; probabilities never
     /// quite reach 1).
     fn only_ties(&self) -> Result<Solution<'e>> {
-        let n_ties = self.n_ties() as f64;
-        // As likely as can be said after so many.
-        let (objective, beta) = match (self.task, self.loss) {
-            (Task::Rank2, _) => {
-                let twice = (0..self.data.n_pairs()).map(|k| 2.0 * self.costs.of(k, Outcome::Tie)).sum::<f64>();
-                (twice * self.loss.value(1.0), -1.0)
+        let cost: f64 = (0..self.data.n_pairs()).map(|k| self.costs.of(k, Outcome::Tie)).sum();
+        // As likely as can be said after so many: with certainty as the limit, the least value is 0.
+        let odds = 2.0 * (1.0 + self.n_ties() as f64);
+        let (objective, gap, beta) = match (self.task, self.loss) {
+            (Task::Rank2, _) => (2.0 * cost * self.loss.value(1.0), 0.0, -1.0),
+            (Task::Davidson, _) => (cost * (2.0 / odds).ln_1p(), 1.0, odds.ln()),
+            (Task::Compare { .. }, Loss::Logistic) => {
+                (cost * (2.0 * (1.0 / odds).ln_1p() - (-1.0 / (odds * odds)).ln_1p()), 1.0, -odds.ln())
             }
-            (Task::Davidson, _) => (0.0, (2.0 * (1.0 + n_ties)).ln()),
-            (_, Loss::Logistic) => (0.0, -(2.0 * (1.0 + n_ties)).ln()),
-            _ => (0.0, -1.0),
+            _ => (0.0, 0.0, -1.0),
         };
         let dim = self.space.map_or(self.data.set.items.features.n_cols(), Space::dim);
         let has_beta = matches!(self.task, Task::Compare { .. } | Task::Davidson);
         Ok(Solution {
             objective,
-            gap: 0.0,
+            gap,
             stop: Stop::Converged,
             margins: Margins::OfScores(vec![0.0; self.data.set.items.n_items()]),
             offsets: self.space.filter(|space| space.has_band()).map(|_| vec![beta; self.data.n_pairs()]),

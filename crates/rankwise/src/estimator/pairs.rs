@@ -201,7 +201,8 @@ impl PairMachine {
             return Ok((None, None));
         }
         let Some(context) = &data.set.context else { return Ok((Some(Band { context: None }), None)) };
-        let scaler = Scaler::learn(self.scale, &context.features);
+        // As of items: what is there counts once, however often it is judged.
+        let scaler = Scaler::learn(self.scale, &context.features.unique_rows().0);
         let features = match &scaler {
             Some(scaler) => Cow::Owned(scaler.apply(&context.features)?),
             None => Cow::Borrowed(&context.features),
@@ -261,6 +262,9 @@ impl PairMachine {
         if self.has_likelihood() {
             return Ok(Some(match answer.beta {
                 // Nothing was a tie: as rare as can be said after so many pairs.
+                None if self.method == Method::Davidson => {
+                    Chances::Davidson { log_nu: -(1.0 + instance.n_pairs() as f64).ln() }
+                }
                 None => Chances::RaoKupper { tau: 2.0 / (2.0 + instance.n_pairs() as f64) },
                 Some(beta) if self.method == Method::Davidson => Chances::Davidson { log_nu: beta },
                 // With a band: no pair is further from a tie than any that was one.

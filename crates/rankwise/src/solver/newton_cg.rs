@@ -26,6 +26,8 @@ const MOST_TRIALS: usize = 100;
 const MOST_REMEMBERED: usize = 10;
 /// Slow steps in a row after which one is solved for.
 const MOST_SLOW: usize = 2;
+/// Steps after which nothing but rounding is being fought.
+const MOST_STEPS: u64 = 2000;
 /// Steps without any gain after which there is none to be had.
 const MOST_IDLE: usize = 5;
 /// How far a step is solved for at first, and at the most, relative to the gradient.
@@ -190,7 +192,7 @@ impl<'a, 'b> Search<'a, 'b> {
             best = (best.0.min(next_value), best.1.min(next_square));
             (weights, point) = (next_weights, next);
             steps += 1;
-            if n_idle >= MOST_IDLE {
+            if n_idle >= MOST_IDLE || steps >= MOST_STEPS {
                 break Some(Stop::Stalled);
             }
         };
