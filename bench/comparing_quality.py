@@ -21,10 +21,10 @@ TITLES = {
     "sushi800": "Sushi, 800 training pairs, half of them ties",
 }
 PEERS = {
-    "lightgbm": ("LightGBM", {"learning_rate": [0.03, 0.1], "num_leaves": [7, 15, 31]}),
-    "catboost": ("CatBoost", {"learning_rate": [0.03, 0.1], "depth": [4, 6]}),
+    "lightgbm": ("LightGBM", {"learning_rate": [0.05, 0.1], "num_leaves": [7, 31]}),
+    "catboost": ("CatBoost", {"learning_rate": [0.1], "depth": [4, 6]}),
 }
-FORMS = ("sides", "differences", "both ways")
+FORMS = ("differences", "both ways")
 # Name, whether shared columns stand on the sides, options. Widths of kernels are multiples of 1/columns of a side.
 FAMILIES = {
     "compare, logistic": (False, ["--loss", "logistic", "--scale", "standard"]),
