@@ -53,6 +53,7 @@ fn a_model_does_not_depend_on_where_the_items_are() {
     }
     room.run("report text train.rwb -o report.html").ends(0);
     room.run("tune train.rwb --grid C=0.1,1 -o tuned").ends(0);
+    room.run("train train.rwb --method online --stream --epochs 1 -o online").ends(0);
 }
 
 #[test]
@@ -88,6 +89,7 @@ fn data_larger_than_the_memory_stay_on_the_disk() {
             assert!(memory > 36_000_000 && disk < 27_000_000, "{memory} and {disk}");
         }
     }
+    room.run("train large.rwb --method swap --memory-mb 8 -o m").fails(2, &["--method rank", "from the disk"]);
     room.run("train large.rwb --memory-mb 1 -o m").fails(2, &["60000 items", "--memory-mb"]);
     assert_eq!(room.names(), ["a", "b", "large.csv", "large.rwb"]);
 }
@@ -143,6 +145,7 @@ fn what_makes_no_sense_is_refused() {
     room.run("convert train.letor b.rwb --memory-mb 0").fails(2, &["--memory-mb"]);
     room.run("train a.rwb --precision f32 -o m").fails(2, &["--precision", "convert"]);
     room.run("tune a.rwb --precision f32 -o m").fails(2, &["--precision", "convert"]);
+    room.run("train a.rwb --method online --memory-mb 5 -o m").fails(2, &["--memory-mb", "--stream"]);
     room.run("train --pairs p.csv --memory-mb 5 -o m").fails(2, &["--memory-mb"]);
     room.write("bad.rwb", "not blocks");
     for words in ["train bad.rwb -o m", "train bad.rwb --memory-mb 1 -o m", "convert bad.rwb b.csv"] {

@@ -119,7 +119,7 @@ impl ParquetRows {
     }
 
     fn open_group(&mut self) -> Result<()> {
-        let open = || -> std::result::Result<usize, ParquetError> {
+        let mut open = || -> std::result::Result<usize, ParquetError> {
             let group = self.file.get_row_group(self.next_group)?;
             let columns = self.columns.iter_mut().enumerate();
             for (number, column) in columns.filter(|(number, _)| self.is_wanted[*number]) {

@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use rankwise::Error;
 use rankwise::data::{Precision, Random};
 use rankwise::io::{
-    BlockFile, Columns, Conversion, Converted, Format, ItemTable, Source, convert, read_items, score_items,
+    BlockFile, Columns, Conversion, Converted, Format, ItemStream, ItemTable, Source, StreamOptions, convert,
+    read_items, score_items,
 };
 use rankwise::model::{ScoreFunction, Scorer};
 
@@ -212,6 +213,30 @@ fn scores_do_not_depend_on_where_the_items_are() {
     let stranger = Scorer { feature_names: Some(["x", "y", "z"].map(String::from).to_vec()), ..scorer };
     let (_, scores) = score_items(&room.source("a.rwb"), &Columns::default(), &[&stranger]).unwrap();
     says(scores.into_iter().next().unwrap(), &["features are missing"]);
+}
+
+#[test]
+fn a_stream_of_blocks_has_whole_groups() {
+    let room = Room::new();
+    let mut text = String::new();
+    for item in 0..600 {
+        // Groups of a few items and of many blocks.
+        let group = if item < 100 { item / 7 } else { item / 200 + 100 };
+        text += &format!("{} qid:{group} 1:{item} 2:0.5\n", item % 4);
+    }
+    room.write("a.svm", &text);
+    room.convert("a.svm", "a.rwb", &small()).unwrap();
+    assert!(BlockFile::open(&room.path("a.rwb")).unwrap().n_blocks() > 20);
+    let whole = room.read("a.rwb").into_ranking().unwrap();
+    let mut stream = ItemStream::open(&room.source("a.rwb"), &StreamOptions::new(Columns::default())).unwrap();
+    let (mut labels, mut values, mut names) = (Vec::new(), Vec::new(), Vec::new());
+    while let Some(part) = stream.next_part().unwrap() {
+        labels.extend(part.labels);
+        values.extend(part.items.features.to_dense());
+        names.extend((0..part.groups.len()).map(|group| part.groups.name(group).to_string()));
+    }
+    assert_eq!((labels, values), (whole.labels, whole.items.features.to_dense()));
+    assert_eq!(names, (0..whole.groups.len()).map(|group| whole.groups.name(group)).collect::<Vec<_>>());
 }
 
 #[test]

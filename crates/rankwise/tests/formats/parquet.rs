@@ -156,7 +156,7 @@ fn what_is_wrong_has_its_row_and_column() {
 #[test]
 fn conversion_there_and_back() {
     let files = Files::new();
-    let text = "id,qid,label,weight,group_weight,a,b\nx,1,2,1,3,0.1,0\ny,1,0,0.5,3,0.2,-7\nz,2,1,1,1,1e-3,4\n";
+    let text = "id,qid,label,weight,group_weight,a,b\nx,1,2,1,3,0.1,0\ny,1,0,0.5,3,0.2,-7\nz,2,1,1,1,0.001,4\n";
     let source = files.write("a.csv", text);
     let usual = Columns::default();
     let to = |from: &str, to: &str| {

@@ -7,7 +7,7 @@ use std::io;
 use bytemuck::Pod;
 
 /// A number as it is in the file.
-pub(super) trait Little: Pod {
+pub(super) trait Little: Pod + Send + Sync {
     /// On machines that keep the large end first: turns the bytes around.
     fn turned(self) -> Self;
 }

@@ -2,11 +2,16 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use super::layout::Array;
 use super::positioned::{Little, read_numbers};
 use super::reader::{Block, BlockFile};
 use crate::data::{Features, RowSource, Values, rows_are_gone};
 use crate::error::Result;
+
+/// Numbers beyond which all threads read: a whole file, not a part of it, which is read beside other work.
+const WORTH_THREADS: usize = 1 << 23;
 
 /// The rows of a block file.
 #[derive(Debug)]
@@ -114,7 +119,7 @@ impl BlockFile {
         mut out: Vec<T>,
     ) -> Result<Vec<T>> {
         out.resize(n_wanted, T::zeroed());
-        let mut rest = out.as_mut_slice();
+        let (mut parts, mut rest) = (Vec::new(), out.as_mut_slice());
         for range in wanted {
             let mut at = range.start;
             let mut number = self.blocks.partition_point(|block| block.first_stored <= at).saturating_sub(1);
@@ -124,11 +129,19 @@ impl BlockFile {
                 if end > at {
                     let (here, after) = std::mem::take(&mut rest).split_at_mut(end - at);
                     let offset = block.array(array).0 + ((at - block.first_stored) * size_of::<T>()) as u64;
-                    read_numbers(&self.file, offset, here).map_err(|source| self.failed(source))?;
+                    parts.push((offset, here));
                     (rest, at) = (after, end);
                 }
                 number += 1;
             }
+        }
+        let read = |(offset, here): (u64, &mut [T])| {
+            read_numbers(&self.file, offset, here).map_err(|source| self.failed(source))
+        };
+        if n_wanted > WORTH_THREADS {
+            parts.into_par_iter().try_for_each(read)?
+        } else {
+            parts.into_iter().try_for_each(read)?
         }
         Ok(out)
     }
