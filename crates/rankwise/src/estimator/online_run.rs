@@ -90,7 +90,7 @@ impl OnlineRun {
         let mut run = Self::new(svm, start, started)?;
         run.is_stream = false;
         run.look_at(data)?;
-        run.scaler = Scaler::learn(svm.scale, &data.items.features);
+        run.scaler = data.scaler(svm.scale);
         run.end_survey()?;
         Ok(run)
     }
@@ -98,7 +98,7 @@ impl OnlineRun {
     /// Takes in a part of the data on the first of several passes.
     pub fn survey(&mut self, part: &Ranking) -> Result<()> {
         self.look_at(part)?;
-        self.scales.add(self.svm.scale, &part.items.features);
+        self.scales.add(self.svm.scale, &part.items.features, part.weights.as_deref());
         Ok(())
     }
 
