@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::time::Instant;
 
-use super::item_ranker::{check_pairs, why_dropped};
+use super::item_ranker::{check_pairs, check_width_of, why_dropped};
 use super::online::OnlineSvm;
 use super::online_start::Start;
 use super::online_terms::{Terms, weighing};
@@ -42,6 +42,9 @@ pub struct OnlineRun {
     /// What the survey found, or what has come so far.
     counts: RankCounts,
     n_seen: usize,
+    /// The largest number of a feature, and how many numbers were stored.
+    n_cols: usize,
+    n_stored: usize,
     mass: f64,
     /// The labels of the two classes, the smaller one first; up to three are remembered.
     labels: Vec<f64>,
@@ -69,6 +72,8 @@ impl OnlineRun {
             is_stream: true,
             counts: RankCounts::default(),
             n_seen: 0,
+            n_cols: 0,
+            n_stored: 0,
             mass: 0.0,
             labels: Vec::new(),
             is_surveyed: false,
@@ -98,6 +103,9 @@ impl OnlineRun {
     /// Takes in a part of the data on the first of several passes.
     pub fn survey(&mut self, part: &Ranking) -> Result<()> {
         self.look_at(part)?;
+        if self.svm.scale != Scale::None {
+            self.check_width()?; // every column is summed up
+        }
         self.scales.add(self.svm.scale, &part.items.features, part.weights.as_deref());
         Ok(())
     }
@@ -105,6 +113,7 @@ impl OnlineRun {
     /// Ends the first pass. An error where there is nothing to learn.
     pub fn end_survey(&mut self) -> Result<()> {
         self.check_terms()?;
+        check_width_of(self.n_cols, self.n_stored)?;
         if self.is_stream {
             self.scaler = self.scales.finish(self.svm.scale);
         }
@@ -115,6 +124,8 @@ impl OnlineRun {
     /// Counts what is in a part.
     fn look_at(&mut self, part: &Ranking) -> Result<()> {
         self.n_seen += part.n_items();
+        self.n_cols = self.n_cols.max(part.items.features.n_cols());
+        self.n_stored += part.items.features.n_stored();
         let counts = match self.svm.task {
             Task::Classify => {
                 self.look_at_classes(part);
@@ -133,6 +144,11 @@ impl OnlineRun {
         self.counts.n_dropped += counts.n_dropped;
         self.counts.n_pairs += counts.n_pairs;
         Ok(())
+    }
+
+    /// As [`check_width_of`], by what has come so far; features may still come.
+    fn check_width(&self) -> Result<()> {
+        check_width_of(self.n_cols.max(1), self.n_stored)
     }
 
     fn look_at_classes(&mut self, part: &Ranking) {
@@ -209,6 +225,7 @@ impl OnlineRun {
             }
             self.look_at(part)?;
             self.check_terms()?;
+            self.check_width()?;
         }
         let scaled = self.prepared(part)?;
         let mut terms = Terms::new(&self.svm, &scaled, self.positive());

@@ -200,3 +200,22 @@ fn classes_come_in_parts_too() {
     assert_eq!(parts.classes, whole.classes);
     assert!((parts.training.objective / whole.training.objective - 1.0).abs() < 0.02);
 }
+
+#[test]
+fn a_huge_number_of_a_feature_is_refused_before_weights_grow() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("huge.svm");
+    std::fs::write(&path, "1 qid:1 2147483647:2\n0 qid:1 1:1\n").unwrap();
+    let source = Source::parse(path.to_str().unwrap(), None).unwrap();
+    let parts = parts(&source, 1 << 20, true).unwrap();
+    for scale in [Scale::None, Scale::Standard] {
+        let svm = OnlineSvm::new().scale(scale);
+        let mut surveyed = svm.stream(None).unwrap();
+        let survey = surveyed.survey(&parts[0]).and_then(|()| surveyed.end_survey());
+        let once = svm.clone().scale(Scale::None).stream(None).unwrap().learn(&parts[0], &Unwatched).map(|_| ());
+        for refused in [survey, once] {
+            let error = refused.unwrap_err().to_string();
+            assert!(error.contains("2147483647, but only 2 numbers are stored"), "{error}");
+        }
+    }
+}
