@@ -403,7 +403,7 @@ impl OnlineRun {
             return Err(out_of_range());
         }
         warnings.extend(why_dropped(self.counts));
-        if weights.iter().all(|&w| w == 0.0) {
+        if self.steps_made > 0 && weights.iter().all(|&w| w == 0.0) {
             warnings
                 .push("all weights are 0, so that all scores are equal: the features say nothing of the labels".into());
         }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use rankwise::data::{Precision, Ranking, Scale};
+use rankwise::estimator::Effort;
 use rankwise::io::{Columns, ItemStream, Source, StreamOptions, model_to_bytes, read_ranking};
 use rankwise::model::{Balance, Model, Task};
 use rankwise::{Error, OnlineSvm, Result, Unwatched};
@@ -218,4 +219,15 @@ fn a_huge_number_of_a_feature_is_refused_before_weights_grow() {
             assert!(error.contains("2147483647, but only 2 numbers are stored"), "{error}");
         }
     }
+}
+
+#[test]
+fn weights_that_never_moved_say_nothing_of_features() {
+    let data = drawn(3, false, false);
+    let svm = OnlineSvm::new().effort(Effort { time_limit: Some(0.0), ..Effort::default() });
+    let mut run = svm.stream(None).unwrap();
+    assert!(!run.learn(&data, &Unwatched).unwrap());
+    let warnings = run.finish(Vec::new()).unwrap().training.warnings;
+    assert!(warnings.iter().any(|warning| warning.contains("after 0 steps")), "{warnings:?}");
+    assert!(!warnings.iter().any(|warning| warning.contains("all weights are 0")), "{warnings:?}");
 }
