@@ -27,6 +27,9 @@ use crate::solver::subgradient::Descent;
 /// Widths over which the hinge is rounded off for a dual point; the best one counts.
 const WIDTHS: [f64; 8] = [1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125];
 
+/// Sums of weights over all parts are as exact as that: a step must not be lost by it.
+const ROUNDING: f64 = 1e-11;
+
 /// Learning from data that come in parts, each of them whole groups.
 ///
 /// Where the data can be read more than once, the first pass is [`OnlineRun::survey`] of every part: then the weight of all
@@ -146,6 +149,11 @@ impl OnlineRun {
         Ok(())
     }
 
+    /// Whether there was no pass before the first step.
+    fn is_read_once(&self) -> bool {
+        self.is_stream && !self.is_surveyed
+    }
+
     /// As [`check_width_of`], by what has come so far; features may still come.
     fn check_width(&self) -> Result<()> {
         check_width_of(self.n_cols.max(1), self.n_stored)
@@ -230,16 +238,13 @@ impl OnlineRun {
         let scaled = self.prepared(part)?;
         let mut terms = Terms::new(&self.svm, &scaled, self.positive());
         // Steps so far should be those that belong to the weight so far: what rounds off here comes with the next part.
-        let total = match self.is_surveyed {
-            true => {
-                let passes = self.svm.epochs.unwrap_or(1) as f64;
-                let steps = self.svm.steps.unwrap_or_else(|| self.n_steps_of_passes());
-                steps as f64 / (passes * self.mass)
-            }
-            false => self.n_steps_of_passes() as f64 / self.mass,
+        let (steps, passes) = match self.is_surveyed {
+            true => (self.svm.steps.unwrap_or_else(|| self.n_steps_of_passes()), self.svm.epochs.unwrap_or(1)),
+            false => (self.n_steps_of_passes(), 1),
         };
         self.learnt += terms.mass();
-        let n_steps = ((total * self.learnt) as u64).saturating_sub(self.steps_made);
+        let share = self.learnt / self.mass / passes as f64;
+        let n_steps = ((steps as f64 * share * (1.0 + ROUNDING)) as u64).saturating_sub(self.steps_made);
         self.step(&mut terms, &part.items, n_steps, watch)?;
         Ok(self.stop.is_none())
     }
@@ -412,9 +417,13 @@ impl OnlineRun {
         }
         let needed = self.spread * self.svm.c * self.mass;
         if self.stop.is_none() && needed > descent.steps() as f64 {
+            let remedy = match self.is_read_once() {
+                true => "give more data, or a file, which can be read again (--epochs)",
+                false => "make more (--steps)",
+            };
             warnings.push(format!(
-                "few steps for this C: steps begin to converge after about {needed:.1e} of them, {} were made; make more \
-                 (--steps), or choose a smaller C",
+                "few steps for this C: steps begin to converge after about {needed:.1e} of them, {} were made; {remedy}, or \
+                 choose a smaller C",
                 descent.steps()
             ));
         }
@@ -477,6 +486,7 @@ impl OnlineRun {
             gap,
             certificate: match svm.certify {
                 true => "relative duality gap".into(),
+                false if self.is_read_once() => "none: subgradient steps on data that are read once".into(),
                 false => "none: subgradient steps; --certify computes it".into(),
             },
             iterations: self.steps_made,
