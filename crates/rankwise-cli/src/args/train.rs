@@ -113,7 +113,7 @@ pub(crate) struct LearnArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Method")]
 pub(crate) struct KernelArgs {
-    /// The kernel on items [default: linear]
+    /// The kernel on items; sigmoid for hinges without tie bands [default: linear]
     #[arg(long, value_parser = choice::kernel())]
     pub(crate) kernel: Option<KernelName>,
     /// Width γ of poly, rbf and sigmoid; scale is 1/(features × variance) [default: scale]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::scale::ColumnStats;
 use super::stored_rows::Rows;
-use super::{Groups, Items, Members, Scaler};
+use super::{Groups, Items, Members, Scale, Scaler};
 use crate::error::{Error, Result};
 
 /// A mean this many times the spread of a feature is far from zero.
@@ -64,7 +64,8 @@ impl Ranking {
         if features.is_sparse() || features.is_f32() {
             return Cow::Borrowed(self); // far ones are stored neither way
         }
-        let Some(shift) = shift_to_zero(&ColumnStats::of(features)) else {
+        let Some(shift) = shift_to_zero(&ColumnStats::of_rows(features, 0..self.n_items(), self.weights.as_deref()))
+        else {
             return Cow::Borrowed(self);
         };
         let divisor = vec![1.0; shift.len()];
@@ -72,6 +73,11 @@ impl Ranking {
             Ok(features) => Cow::Owned(Ranking { items: Items { features, ..self.items.clone() }, ..self.clone() }),
             Err(_) => Cow::Borrowed(self), // beyond the range of numbers; the fit will say so
         }
+    }
+
+    /// The scaling that the items teach by their weights; `None` for [`Scale::None`].
+    pub(crate) fn scaler(&self, kind: Scale) -> Option<Scaler> {
+        Scaler::learn_weighted(kind, &self.items.features, 0..self.n_items(), self.weights.as_deref())
     }
 
     /// As learning sees it.

@@ -37,10 +37,20 @@ impl Scaler {
         items: &Features,
         rows: impl Iterator<Item = usize> + Clone,
     ) -> Option<Self> {
+        Self::learn_weighted(kind, items, rows, None)
+    }
+
+    /// The same with one weight for each of all items: 2 counts as two copies, 0 as none.
+    pub(crate) fn learn_weighted(
+        kind: Scale,
+        items: &Features,
+        rows: impl Iterator<Item = usize> + Clone,
+        weights: Option<&[f64]>,
+    ) -> Option<Self> {
         if kind == Scale::None {
             return None;
         }
-        Self::of_stats(kind, ColumnStats::of_rows(items, rows), items.is_sparse())
+        Self::of_stats(kind, ColumnStats::of_rows(items, rows, weights), items.is_sparse())
     }
 
     /// Learns from what is known of the columns.
@@ -92,43 +102,50 @@ impl Scaler {
 /// What a scaling needs to know of data that come in parts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ScaleSurvey {
-    n: f64,
-    /// Of every column: low, high, mean, sum of squares around it.
+    /// The weight of all items.
+    total: f64,
+    /// Of every column: low, high, mean, standard deviation.
     columns: Vec<[f64; 4]>,
     has_sparse: bool,
 }
 
 impl ScaleSurvey {
-    /// Takes in a part.
-    pub(crate) fn add(&mut self, kind: Scale, items: &Features) {
+    /// Takes in a part, perhaps with one weight per item.
+    pub(crate) fn add(&mut self, kind: Scale, items: &Features, weights: Option<&[f64]>) {
         if kind == Scale::None || items.n_rows() == 0 {
             return;
         }
         self.has_sparse |= items.is_sparse();
-        let (n_before, n) = (self.n, items.n_rows() as f64);
-        self.n += n;
         // Columns that earlier parts lack were 0 there.
-        let absent = if n_before > 0.0 { [0.0; 4] } else { [f64::INFINITY, f64::NEG_INFINITY, 0.0, 0.0] };
+        let absent = if self.total > 0.0 { [0.0; 4] } else { [f64::INFINITY, f64::NEG_INFINITY, 0.0, 0.0] };
         self.columns.resize(self.columns.len().max(items.n_cols()), absent);
-        let stats = ColumnStats::of(items);
-        for (k, [low, high, mean, squares]) in self.columns.iter_mut().enumerate() {
+        let weight = weights.map_or(items.n_rows() as f64, |weights| weights.iter().sum());
+        if weight <= 0.0 {
+            return;
+        }
+        self.total += weight;
+        let share = weight / self.total;
+        let stats = ColumnStats::of_rows(items, 0..items.n_rows(), weights);
+        for (k, [low, high, mean, spread]) in self.columns.iter_mut().enumerate() {
             let is_there = k < items.n_cols();
             let of_part = |values: &[f64]| if is_there { values[k] } else { 0.0 };
             let (part_mean, deviation) = (of_part(&stats.mean), of_part(&stats.deviation));
             *low = low.min(of_part(&stats.low));
             *high = high.max(of_part(&stats.high));
             let apart = part_mean - *mean;
-            *squares += n * deviation * deviation + apart * apart * n_before * n / self.n;
-            *mean += apart * n / self.n;
+            let unit = unit_of(spread.max(deviation).max(apart.abs()));
+            let [before, here, between] = [*spread, deviation, apart].map(|x| (x / unit).powi(2));
+            *spread = ((1.0 - share) * before + share * here + share * (1.0 - share) * between).sqrt() * unit;
+            *mean += apart * share;
         }
     }
 
     /// The scaling; `None` for [`Scale::None`].
     pub(crate) fn finish(&self, kind: Scale) -> Option<Scaler> {
-        let column = |&[low, high, mean, squares]: &[f64; 4]| match kind {
+        let column = |&[low, high, mean, spread]: &[f64; 4]| match kind {
             Scale::None => None,
             Scale::Standard if low == high => Some((mean, 0.0)),
-            Scale::Standard => Some((mean, (squares / self.n).sqrt())),
+            Scale::Standard => Some((mean, spread)),
             Scale::Minmax => Some((low, high - low)),
         };
         let (mut shift, mut divisor): (Vec<f64>, Vec<f64>) =
@@ -152,16 +169,19 @@ pub(crate) struct ColumnStats {
 impl ColumnStats {
     /// Two passes over the stored numbers; zeros that a sparse row does not store count.
     pub(crate) fn of(items: &Features) -> Self {
-        Self::of_rows(items, 0..items.n_rows())
+        Self::of_rows(items, 0..items.n_rows(), None)
     }
 
-    /// The same of some rows.
-    pub(crate) fn of_rows(items: &Features, rows: impl Iterator<Item = usize> + Clone) -> Self {
-        let (n, d) = (rows.clone().count(), items.n_cols());
-        let mut tally = ColumnTally::new(n, d);
-        tally.add_rows(items, rows.clone());
+    /// The same of some rows, perhaps with one weight for each of all rows.
+    pub(crate) fn of_rows(
+        items: &Features,
+        rows: impl Iterator<Item = usize> + Clone,
+        weights: Option<&[f64]>,
+    ) -> Self {
+        let mut tally = ColumnTally::new(rows.clone(), items.n_cols(), weights);
+        tally.add_rows(items, rows.clone(), 0);
         tally.turn();
-        tally.add_spread(items, rows);
+        tally.add_spread(items, rows, 0);
         tally.finish()
     }
 
@@ -180,37 +200,67 @@ impl ColumnStats {
 }
 
 /// [`ColumnStats`] on their way: all rows come by twice, in the same order.
-pub(crate) struct ColumnTally {
+pub(crate) struct ColumnTally<'a> {
+    /// One for each of all rows; `None`: all 1.
+    weights: Option<&'a [f64]>,
+    /// What they are divided by, so that they can be added.
+    unit: f64,
+    /// How many rows have a weight above 0, and their weight.
     n: usize,
+    total: f64,
     low: Vec<f64>,
     high: Vec<f64>,
     mean: Vec<f64>,
+    /// How many of these rows store a number, and their weight.
     stored: Vec<usize>,
+    stored_weight: Vec<f64>,
+    /// What makes the largest number about 1, and the variance of the products: that of the numbers may be out of range.
+    factor: Vec<f64>,
     variance: Vec<f64>,
 }
 
-impl ColumnTally {
-    /// Of `n` rows of `d` columns.
-    pub(crate) fn new(n: usize, d: usize) -> Self {
-        ColumnTally {
-            n,
+impl<'a> ColumnTally<'a> {
+    /// Of these rows, of `d` columns.
+    pub(crate) fn new(rows: impl Iterator<Item = usize>, d: usize, weights: Option<&'a [f64]>) -> Self {
+        let mut tally = ColumnTally {
+            weights,
+            unit: weights.map_or(1.0, |weights| unit_of(weights.iter().copied().fold(0.0, f64::max))),
+            n: 0,
+            total: 0.0,
             low: vec![f64::INFINITY; d],
             high: vec![f64::NEG_INFINITY; d],
             mean: vec![0.0; d],
             stored: vec![0; d],
+            stored_weight: vec![0.0; d],
+            factor: Vec::new(),
             variance: vec![0.0; d],
+        };
+        for row in rows {
+            let weight = tally.weight(row);
+            tally.n += usize::from(weight > 0.0);
+            tally.total += weight;
         }
+        tally
     }
 
-    /// Takes in rows the first time.
-    pub(crate) fn add_rows(&mut self, items: &Features, rows: impl Iterator<Item = usize>) {
-        let n = self.n as f64;
+    fn weight(&self, row: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[row] / self.unit)
+    }
+
+    /// Takes in rows the first time, whose weights begin at `first`.
+    pub(crate) fn add_rows(&mut self, items: &Features, rows: impl Iterator<Item = usize>, first: usize) {
+        let total = self.total;
         for row in rows {
+            let weight = self.weight(first + row);
+            if weight <= 0.0 {
+                continue;
+            }
             items.for_each_in_row(row, |c, v| {
                 self.low[c] = self.low[c].min(v);
                 self.high[c] = self.high[c].max(v);
-                self.mean[c] += v / n;
+                self.mean[c] += v * weight / total;
                 self.stored[c] += 1;
+                self.stored_weight[c] += weight;
             });
         }
     }
@@ -223,29 +273,43 @@ impl ColumnTally {
                 self.high[c] = self.high[c].max(0.0);
             }
         }
+        let factor = |(low, high): (&f64, &f64)| 1.0 / unit_of(low.abs().max(high.abs()));
+        self.factor = self.low.iter().zip(&self.high).map(factor).collect();
     }
 
     /// Takes in rows the second time.
-    pub(crate) fn add_spread(&mut self, items: &Features, rows: impl Iterator<Item = usize>) {
-        let n = self.n as f64;
+    pub(crate) fn add_spread(&mut self, items: &Features, rows: impl Iterator<Item = usize>, first: usize) {
         for row in rows {
-            items.for_each_in_row(row, |c, v| self.variance[c] += (v - self.mean[c]).powi(2) / n);
+            let weight = self.weight(first + row);
+            if weight > 0.0 {
+                items.for_each_in_row(row, |c, v| {
+                    let factor = self.factor[c];
+                    self.variance[c] += (v * factor - self.mean[c] * factor).powi(2) * weight / self.total;
+                });
+            }
         }
     }
 
     /// The summaries.
     pub(crate) fn finish(self) -> ColumnStats {
-        let ColumnTally { n, low, high, mean, stored, variance } = self;
+        let ColumnTally { n, total, low, high, mean, stored, stored_weight, factor, variance, .. } = self;
         let deviation = (0..low.len())
             .map(|c| {
                 if low[c] == high[c] {
                     return 0.0; // rounding must not turn a constant into a feature
                 }
-                (variance[c] + (n - stored[c]) as f64 / n as f64 * mean[c] * mean[c]).sqrt()
+                let absent = if stored[c] < n { (total - stored_weight[c]).max(0.0) / total } else { 0.0 };
+                (variance[c] + absent * (mean[c] * factor[c]).powi(2)).sqrt() / factor[c]
             })
             .collect();
         ColumnStats { low, high, mean, deviation }
     }
+}
+
+/// The power of two at or below a number of at least 0: to divide by it is exact, and leaves a number near 1.
+pub(crate) fn unit_of(largest: f64) -> f64 {
+    const EXPONENT: u64 = 0x7ff << 52;
+    f64::from_bits(largest.to_bits() & EXPONENT).max(f64::MIN_POSITIVE)
 }
 
 #[cfg(test)]
@@ -260,7 +324,7 @@ mod tests {
         let dense = |values: &[f64]| Features::dense(3, values.to_vec(), Precision::F64).unwrap();
         for kind in [Scale::Standard, Scale::Minmax] {
             let mut survey = ScaleSurvey::default();
-            [0..15, 15..60, 60..90].into_iter().for_each(|part| survey.add(kind, &dense(&values[part])));
+            [0..15, 15..60, 60..90].into_iter().for_each(|part| survey.add(kind, &dense(&values[part]), None));
             let (parts, whole) = (survey.finish(kind).unwrap(), Scaler::learn(kind, &dense(&values)).unwrap());
             for k in 0..3 {
                 assert!((parts.shift[k] - whole.shift[k]).abs() < 1e-11, "{parts:?} {whole:?}");
@@ -268,5 +332,68 @@ mod tests {
             }
         }
         assert_eq!(ScaleSurvey::default().finish(Scale::None), None);
+    }
+    /// Some rows of three columns, as dense and as sparse features; the last column is often 0.
+    fn drawn(n: usize, factor: f64) -> [Features; 2] {
+        let mut random = Random::new(5);
+        let value = |k: usize, x: f64| if k % 3 == 2 && x > -0.5 { 0.0 } else { (x + (k % 3) as f64) * factor };
+        let values: Vec<f64> = (0..3 * n).map(|k| value(k, random.normal())).collect();
+        let (mut starts, mut columns, mut stored) = (vec![0], Vec::new(), Vec::new());
+        for row in values.chunks_exact(3) {
+            for (c, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                columns.push(c as u32);
+                stored.push(v);
+            }
+            starts.push(stored.len());
+        }
+        [Features::dense(3, values, Precision::F64).unwrap(), Features::sparse(3, starts, columns, stored).unwrap()]
+    }
+
+    fn is_near(a: &Scaler, b: &Scaler) -> bool {
+        let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12 * (1.0 + b.abs()));
+        near(&a.shift, &b.shift) && near(&a.divisor, &b.divisor)
+    }
+
+    #[test]
+    fn weights_are_copies_and_no_weight_is_none() {
+        for features in drawn(30, 1.0) {
+            let copies: Vec<usize> = (0..30).map(|row| row % 3).collect();
+            let repeated: Vec<usize> = (0..30).flat_map(|row| vec![row; copies[row]]).collect();
+            for (kind, factor) in [(Scale::Standard, 1.0), (Scale::Minmax, 1.0), (Scale::Standard, 1e-200)] {
+                let weights: Vec<f64> = copies.iter().map(|&n| n as f64 * factor).collect();
+                let expected = Scaler::learn(kind, &features.select_rows(&repeated)).unwrap();
+                let found = Scaler::learn_weighted(kind, &features, 0..30, Some(&weights)).unwrap();
+                assert!(is_near(&found, &expected), "{kind:?}: {found:?} {expected:?}");
+                assert!(!is_near(&Scaler::learn(kind, &features).unwrap(), &expected), "{kind:?}: weights tell");
+                let mut survey = ScaleSurvey::default();
+                for rows in [0..1, 1..8, 8..30] {
+                    let part = features.select_rows(&rows.clone().collect::<Vec<_>>());
+                    survey.add(kind, &part, Some(&weights[rows]));
+                }
+                let parts = survey.finish(kind).unwrap();
+                assert!(is_near(&parts, &expected), "{kind:?}: {parts:?} {expected:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn features_of_any_size_are_scaled_alike() {
+        for kind in [Scale::Standard, Scale::Minmax] {
+            for (at, plain) in drawn(40, 1.0).into_iter().enumerate() {
+                let expected = Scaler::learn(kind, &plain).unwrap().apply(&plain).unwrap().to_dense();
+                for factor in [1e160, 1e200, 1e-160, 1e-200] {
+                    let features = &drawn(40, factor)[at];
+                    let mut survey = ScaleSurvey::default();
+                    for rows in [0..7, 7..40] {
+                        survey.add(kind, &features.select_rows(&rows.collect::<Vec<_>>()), None);
+                    }
+                    for scaler in [Scaler::learn(kind, features).unwrap(), survey.finish(kind).unwrap()] {
+                        let scaled = scaler.apply(features).unwrap().to_dense();
+                        let worst = scaled.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                        assert!(worst < 1e-12, "{kind:?} {factor:e}: {worst:e}");
+                    }
+                }
+            }
+        }
     }
 }

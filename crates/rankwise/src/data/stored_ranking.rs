@@ -95,13 +95,13 @@ impl StoredRanking {
         self.rows.set_shift(None);
     }
 
-    /// The scaling, learnt from all items, and from now on features near zero, as [`super::Ranking::near_zero`] has them.
+    /// The scaling, learnt from all items by their weights, and from now on features near zero, as [`super::Ranking::near_zero`] has them.
     pub(crate) fn prepare(&mut self, scale: Scale) -> Result<Option<Scaler>> {
         let may_be_far = !self.rows.is_sparse() && !self.rows.is_f32();
         if scale == Scale::None && !may_be_far {
             return Ok(None);
         }
-        let stats = self.rows.stats(None)?;
+        let stats = self.rows.stats(None, self.weights.as_deref())?;
         if may_be_far {
             self.rows.set_shift(shift_to_zero(&stats));
         }
@@ -113,7 +113,7 @@ impl StoredRanking {
         let n = self.rows.n_rows();
         let some: Option<Vec<u32>> =
             (n > TELLING_ROWS).then(|| (0..TELLING_ROWS).map(|k| (k * n / TELLING_ROWS) as u32).collect());
-        Ok(ColumnStats::scale_ratio(&self.rows.stats(some.as_deref())?))
+        Ok(ColumnStats::scale_ratio(&self.rows.stats(some.as_deref(), None)?))
     }
 
     /// Scores all items and hands over some whole groups at a time: what is in memory is never more than some megabytes of

@@ -257,14 +257,23 @@ impl StoredRows {
         pieces
     }
 
-    /// Per-column summaries of some rows, or of all: two reads.
-    pub(super) fn stats(&self, some: Option<&[u32]>) -> Result<ColumnStats> {
+    /// Per-column summaries of some rows, or of all, perhaps with one weight for each of these: two reads.
+    pub(super) fn stats(&self, some: Option<&[u32]>, weights: Option<&[f64]>) -> Result<ColumnStats> {
         let n = some.map_or(self.n_rows(), <[u32]>::len);
-        let mut tally = ColumnTally::new(n, self.n_cols());
-        let all = |loaded: &Loaded| 0..loaded.features.n_rows();
-        self.scan(some, |loaded| tally.add_rows(&loaded.features, all(loaded)))?;
+        let mut tally = ColumnTally::new(0..n, self.n_cols(), weights);
+        let mut first = 0;
+        self.scan(some, |loaded| {
+            let n_loaded = loaded.features.n_rows();
+            tally.add_rows(&loaded.features, 0..n_loaded, first);
+            first += n_loaded;
+        })?;
         tally.turn();
-        self.scan(some, |loaded| tally.add_spread(&loaded.features, all(loaded)))?;
+        first = 0;
+        self.scan(some, |loaded| {
+            let n_loaded = loaded.features.n_rows();
+            tally.add_spread(&loaded.features, 0..n_loaded, first);
+            first += n_loaded;
+        })?;
         Ok(tally.finish())
     }
 }

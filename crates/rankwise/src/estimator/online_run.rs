@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::time::Instant;
 
-use super::item_ranker::{check_pairs, why_dropped};
+use super::item_ranker::{check_pairs, check_width_of, why_dropped};
 use super::online::OnlineSvm;
 use super::online_start::Start;
 use super::online_terms::{Terms, weighing};
@@ -27,6 +27,9 @@ use crate::solver::subgradient::Descent;
 /// Widths over which the hinge is rounded off for a dual point; the best one counts.
 const WIDTHS: [f64; 8] = [1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125];
 
+/// Sums of weights over all parts are as exact as that: a step must not be lost by it.
+const ROUNDING: f64 = 1e-11;
+
 /// Learning from data that come in parts, each of them whole groups.
 ///
 /// Where the data can be read more than once, the first pass is [`OnlineRun::survey`] of every part: then the weight of all
@@ -42,6 +45,9 @@ pub struct OnlineRun {
     /// What the survey found, or what has come so far.
     counts: RankCounts,
     n_seen: usize,
+    /// The largest number of a feature, and how many numbers were stored.
+    n_cols: usize,
+    n_stored: usize,
     mass: f64,
     /// The labels of the two classes, the smaller one first; up to three are remembered.
     labels: Vec<f64>,
@@ -69,6 +75,8 @@ impl OnlineRun {
             is_stream: true,
             counts: RankCounts::default(),
             n_seen: 0,
+            n_cols: 0,
+            n_stored: 0,
             mass: 0.0,
             labels: Vec::new(),
             is_surveyed: false,
@@ -90,7 +98,7 @@ impl OnlineRun {
         let mut run = Self::new(svm, start, started)?;
         run.is_stream = false;
         run.look_at(data)?;
-        run.scaler = Scaler::learn(svm.scale, &data.items.features);
+        run.scaler = data.scaler(svm.scale);
         run.end_survey()?;
         Ok(run)
     }
@@ -98,13 +106,17 @@ impl OnlineRun {
     /// Takes in a part of the data on the first of several passes.
     pub fn survey(&mut self, part: &Ranking) -> Result<()> {
         self.look_at(part)?;
-        self.scales.add(self.svm.scale, &part.items.features);
+        if self.svm.scale != Scale::None {
+            self.check_width()?; // every column is summed up
+        }
+        self.scales.add(self.svm.scale, &part.items.features, part.weights.as_deref());
         Ok(())
     }
 
     /// Ends the first pass. An error where there is nothing to learn.
     pub fn end_survey(&mut self) -> Result<()> {
         self.check_terms()?;
+        check_width_of(self.n_cols, self.n_stored)?;
         if self.is_stream {
             self.scaler = self.scales.finish(self.svm.scale);
         }
@@ -115,6 +127,8 @@ impl OnlineRun {
     /// Counts what is in a part.
     fn look_at(&mut self, part: &Ranking) -> Result<()> {
         self.n_seen += part.n_items();
+        self.n_cols = self.n_cols.max(part.items.features.n_cols());
+        self.n_stored += part.items.features.n_stored();
         let counts = match self.svm.task {
             Task::Classify => {
                 self.look_at_classes(part);
@@ -133,6 +147,16 @@ impl OnlineRun {
         self.counts.n_dropped += counts.n_dropped;
         self.counts.n_pairs += counts.n_pairs;
         Ok(())
+    }
+
+    /// Whether there was no pass before the first step.
+    fn is_read_once(&self) -> bool {
+        self.is_stream && !self.is_surveyed
+    }
+
+    /// As [`check_width_of`], by what has come so far; features may still come.
+    fn check_width(&self) -> Result<()> {
+        check_width_of(self.n_cols.max(1), self.n_stored)
     }
 
     fn look_at_classes(&mut self, part: &Ranking) {
@@ -209,20 +233,18 @@ impl OnlineRun {
             }
             self.look_at(part)?;
             self.check_terms()?;
+            self.check_width()?;
         }
         let scaled = self.prepared(part)?;
         let mut terms = Terms::new(&self.svm, &scaled, self.positive());
         // Steps so far should be those that belong to the weight so far: what rounds off here comes with the next part.
-        let total = match self.is_surveyed {
-            true => {
-                let passes = self.svm.epochs.unwrap_or(1) as f64;
-                let steps = self.svm.steps.unwrap_or_else(|| self.n_steps_of_passes());
-                steps as f64 / (passes * self.mass)
-            }
-            false => self.n_steps_of_passes() as f64 / self.mass,
+        let (steps, passes) = match self.is_surveyed {
+            true => (self.svm.steps.unwrap_or_else(|| self.n_steps_of_passes()), self.svm.epochs.unwrap_or(1)),
+            false => (self.n_steps_of_passes(), 1),
         };
         self.learnt += terms.mass();
-        let n_steps = ((total * self.learnt) as u64).saturating_sub(self.steps_made);
+        let share = self.learnt / self.mass / passes as f64;
+        let n_steps = ((steps as f64 * share * (1.0 + ROUNDING)) as u64).saturating_sub(self.steps_made);
         self.step(&mut terms, &part.items, n_steps, watch)?;
         Ok(self.stop.is_none())
     }
@@ -386,7 +408,7 @@ impl OnlineRun {
             return Err(out_of_range());
         }
         warnings.extend(why_dropped(self.counts));
-        if weights.iter().all(|&w| w == 0.0) {
+        if self.steps_made > 0 && weights.iter().all(|&w| w == 0.0) {
             warnings
                 .push("all weights are 0, so that all scores are equal: the features say nothing of the labels".into());
         }
@@ -395,9 +417,13 @@ impl OnlineRun {
         }
         let needed = self.spread * self.svm.c * self.mass;
         if self.stop.is_none() && needed > descent.steps() as f64 {
+            let remedy = match self.is_read_once() {
+                true => "give more data, or a file, which can be read again (--epochs)",
+                false => "make more (--steps)",
+            };
             warnings.push(format!(
-                "few steps for this C: steps begin to converge after about {needed:.1e} of them, {} were made; make more \
-                 (--steps), or choose a smaller C",
+                "few steps for this C: steps begin to converge after about {needed:.1e} of them, {} were made; {remedy}, or \
+                 choose a smaller C",
                 descent.steps()
             ));
         }
@@ -460,6 +486,7 @@ impl OnlineRun {
             gap,
             certificate: match svm.certify {
                 true => "relative duality gap".into(),
+                false if self.is_read_once() => "none: subgradient steps on data that are read once".into(),
                 false => "none: subgradient steps; --certify computes it".into(),
             },
             iterations: self.steps_made,

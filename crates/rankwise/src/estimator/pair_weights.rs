@@ -54,9 +54,16 @@ impl<'a> Space<'a> {
         band: Option<Band<'a>>,
     ) -> Result<Self> {
         if !kernel.is_positive_definite() {
+            let (which, remedy) = match kernel {
+                KernelFunction::Poly { coef0, .. } => (
+                    format!("poly kernel with coef0 {coef0}"),
+                    "choose a --coef0 of at least 0, or --kernel rbf or linear",
+                ),
+                _ => (format!("{} kernel", kernel.name()), "choose --kernel rbf, poly or linear"),
+            };
             return Err(Error::Unsupported {
-                problem: format!("the {} kernel is not positive definite and has no features", kernel.name()),
-                remedy: "choose --kernel rbf, poly or linear".into(),
+                problem: format!("the {which} is not positive definite and has no features"),
+                remedy: remedy.into(),
             });
         }
         let n_items = items.n_rows();

@@ -447,10 +447,12 @@ impl PairMachine {
             && self.method != Method::Rank2
             && let Some(context) = &instance.data.set.context
         {
-            warnings.push(format!(
-                "the {} columns pair.NAME take no part: --tie-band pair lets the tie region depend on them",
-                context.names.len()
-            ));
+            warnings.push(match context.names.len() {
+                1 => "the column pair.NAME takes no part: --tie-band pair lets the tie region depend on it".into(),
+                n => format!(
+                    "the {n} columns pair.NAME take no part: --tie-band pair lets the tie region depend on them"
+                ),
+            });
         }
         if solution.collapsed {
             warnings.push(

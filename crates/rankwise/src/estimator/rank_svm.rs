@@ -113,7 +113,7 @@ impl RankSvm {
         check_width(&data.items.features)?;
         let started = Instant::now();
         self.effort.in_pool(|threads| {
-            let scaler = Scaler::learn(self.scale, &data.items.features);
+            let scaler = data.scaler(self.scale);
             let near = data.near_zero();
             let mut path = RankPath::new(self, near.view(), &near.items, scaler.as_ref())?;
             if let Some(start) = start {

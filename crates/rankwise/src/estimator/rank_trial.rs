@@ -10,7 +10,7 @@ use crate::progress::{Stop, Watch};
 
 /// About the C at which the losses of a ranking weigh as much as the norm; the data must have a pair.
 pub(crate) fn unit_of_c(svm: &RankSvm, data: &Ranking) -> Result<f64> {
-    let scaler = Scaler::learn(svm.scale, &data.items.features);
+    let scaler = data.scaler(svm.scale);
     Ok(RankPath::of_groups(svm, data.view(), &data.items, scaler.as_ref(), |_| true)?.unit_of_c())
 }
 
@@ -29,7 +29,7 @@ impl<'a> RankTrial<'a> {
     pub(crate) fn new(svm: RankSvm, data: &'a Ranking, is_held_out: &'a [bool]) -> Self {
         let groups = data.groups.numbers();
         let rows = (0..data.n_items()).filter(|&item| !is_held_out[groups[item] as usize]);
-        let scaler = Scaler::learn_from_rows(svm.scale, &data.items.features, rows);
+        let scaler = Scaler::learn_weighted(svm.scale, &data.items.features, rows, data.weights.as_deref());
         RankTrial { svm, data, is_held_out, scaler, last: None }
     }
 

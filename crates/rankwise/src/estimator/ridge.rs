@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::common::{Effort, Fit, setters};
 use super::item_ranker::{Record, Solution, check_width, why_to_scale};
-use crate::data::{Ranking, Scale, Scaler};
+use crate::data::{Ranking, Scale};
 use crate::error::{Error, Place, Result};
 use crate::loss::Loss;
 use crate::model::{Balance, Method};
@@ -82,7 +82,7 @@ impl Ridge {
         let started = Instant::now();
         self.effort.in_pool(|threads| {
             let features = &data.items.features;
-            let scaler = Scaler::learn(self.scale, features);
+            let scaler = data.scaler(self.scale);
             let near = data.near_zero();
             let divisors = scaler.as_ref().map(|scaler| scaler.divisor.as_slice());
             let problem = RidgeProblem::new(&near, divisors, self.c);

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::common::{Effort, Fit, setters};
 use super::item_ranker::{Record, Solution, check_width, rank_sums, weights_of, why_dropped, why_to_scale};
-use crate::data::{Ranking, Scale, Scaler};
+use crate::data::{Ranking, Scale};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::model::{Balance, Method, Model};
@@ -100,7 +100,7 @@ impl SwapSvm {
         check_width(&data.items.features)?;
         let started = Instant::now();
         self.effort.in_pool(|threads| {
-            let scaler = Scaler::learn(self.scale, &data.items.features);
+            let scaler = data.scaler(self.scale);
             let start = start.map(|model| weights_of(model, &data.items, scaler.as_ref())).transpose()?;
             let near = data.near_zero();
             let weighing = if self.balance == Balance::Groups { Weighing::Balanced } else { Weighing::AsGiven };

@@ -2,8 +2,8 @@
 //! true.
 
 use super::Judged;
-use crate::data::Outcome;
 use crate::data::order::argsort;
+use crate::data::{Outcome, unit_of};
 
 /// The 97.5 % quantile of the normal distribution: intervals of 95 %.
 const QUANTILE: f64 = 1.959_963_984_540_054;
@@ -46,8 +46,10 @@ impl Judged<'_> {
     /// probabilities or without pairs. O(n log n).
     pub fn reliability(&self, chance: Chance, n_bins: usize) -> Option<Reliability> {
         let mut events: Vec<Event> = Vec::new();
+        // Squares of weights as they are may be out of range.
+        let unit = unit_of((0..self.outcomes.len()).map(|k| self.weight(k)).fold(0.0, f64::max));
         for k in (0..self.outcomes.len()).filter(|&k| self.weight(k) > 0.0) {
-            let (chances, judged, weight) = (self.chances_of(k)?, self.outcomes[k], self.weight(k));
+            let (chances, judged, weight) = (self.chances_of(k)?, self.outcomes[k], self.weight(k) / unit);
             let outcomes: &[Outcome] = match chance {
                 Chance::Tie => &[Outcome::Tie],
                 Chance::Side => &[Outcome::Left, Outcome::Right],
@@ -71,6 +73,7 @@ impl Judged<'_> {
         }
         let distance = |bin: &ReliabilityBin| bin.weight * (bin.predicted - bin.observed).abs();
         let error = bins.iter().map(distance).sum::<f64>() / total;
+        bins.iter_mut().for_each(|bin| bin.weight *= unit);
         (total > 0.0).then_some(Reliability { bins, error })
     }
 }
@@ -204,6 +207,25 @@ mod tests {
         assert_eq!((one.bins.len(), one.bins[0].weight), (1, 7.0));
         // Wilson's interval of 1 in 1.
         assert!((found.bins[2].low - 1.0 / (1.0 + QUANTILE * QUANTILE)).abs() < 1e-12 && found.bins[2].high == 1.0);
+    }
+
+    #[test]
+    fn weights_of_any_size_tell_the_same() {
+        let (outcomes, verdicts) = draw(200, 4, |p| p);
+        let found = |factor: f64| {
+            let weights: Vec<f64> = (0..200).map(|k| f64::from(k % 5) * factor).collect();
+            Judged::of(&outcomes, &verdicts, Some(&weights)).unwrap().reliability(Chance::Side, 10).unwrap()
+        };
+        let plain = found(1.0);
+        for factor in [1e160, 1e-200, 1e300] {
+            let other = found(factor);
+            assert!((other.error - plain.error).abs() < 1e-12 && other.bins.len() == plain.bins.len());
+            for (a, b) in other.bins.iter().zip(&plain.bins) {
+                let all = |bin: &ReliabilityBin| [bin.predicted, bin.observed, bin.low, bin.high];
+                assert!(all(a).iter().zip(all(b)).all(|(a, b)| (a - b).abs() < 1e-12), "{factor:e}: {a:?} {b:?}");
+                assert!((a.weight / factor / b.weight - 1.0).abs() < 1e-12);
+            }
+        }
     }
 
     #[test]

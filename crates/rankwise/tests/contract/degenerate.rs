@@ -292,6 +292,15 @@ fn a_kernel_that_is_not_positive_definite_ends() {
 }
 
 #[test]
+fn what_a_kernel_without_features_lacks_is_named() {
+    let poly = Kernel::Poly { gamma: Gamma::Scale, coef0: -5.0, degree: 3 };
+    for (kernel, word) in [(poly, "--coef0 of at least 0"), (SIGMOID, "rbf, poly or linear")] {
+        let error = Ask::new(Method::Compare, kernel, Loss::Logistic, 1.0).fit(&draw()).unwrap_err().to_string();
+        assert!(error.contains(word), "{error}");
+    }
+}
+
+#[test]
 fn indicators_powers_tight_tolerances_and_small_caches_work() {
     let mut random = Random::new(2);
     let pairs = (0..300).map(|_| Pair { left: random.below(20) as u32, right: random.below(20) as u32 });

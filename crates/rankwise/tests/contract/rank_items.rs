@@ -2,7 +2,7 @@
 
 use rankwise::data::{Features, Groups, Items, Precision, Random, Ranking, Scale};
 use rankwise::model::{Balance, Model};
-use rankwise::{Error, Loss, RankSvm, Stop, Unwatched, io};
+use rankwise::{Error, Loss, OnlineSvm, RankSvm, Ridge, Stop, SwapSvm, Unwatched, io};
 
 use crate::oracle::rank_items::{Drawn, Pairs, weights_of};
 
@@ -319,4 +319,28 @@ fn limits_stop_a_fit_and_say_so() {
     svm.effort.max_iter = None;
     svm.effort.time_limit = Some(std::time::Duration::ZERO);
     assert_eq!(fit(&svm, &data).training.stop, Stop::TimeLimit);
+}
+
+#[test]
+fn scaling_counts_items_by_their_weights() {
+    let data = Drawn::new(3).ranking();
+    let n = data.n_items();
+    let copies: Vec<usize> = (0..n).map(|item| item % 3).collect();
+    let repeated = data.select(&(0..n).flat_map(|item| vec![item; copies[item]]).collect::<Vec<_>>());
+    let weighted = data.with_weights(copies.iter().map(|&n| n as f64).collect()).unwrap();
+    for scale in [Scale::Standard, Scale::Minmax] {
+        let scalers = |data: &Ranking| {
+            let fits = [
+                RankSvm::new().scale(scale).fit(data),
+                SwapSvm::new().scale(scale).fit(data),
+                Ridge::new().scale(scale).fit(data),
+                OnlineSvm::new().scale(scale).steps(Some(10)).fit(data),
+            ];
+            fits.map(|fit| fit.unwrap().model.scorer.scaler.unwrap())
+        };
+        for (found, expected) in scalers(&weighted).iter().zip(&scalers(&repeated)) {
+            close(&found.shift, &expected.shift, 1e-12);
+            close(&found.divisor, &expected.divisor, 1e-12);
+        }
+    }
 }
