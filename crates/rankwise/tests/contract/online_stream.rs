@@ -234,7 +234,9 @@ fn a_huge_number_of_a_feature_is_refused_before_weights_grow() {
 #[test]
 fn weights_that_never_moved_say_nothing_of_features() {
     let data = drawn(3, false, false);
-    let svm = OnlineSvm::new().effort(Effort { time_limit: Some(Duration::ZERO), ..Effort::default() });
+    let mut effort = Effort::default();
+    effort.time_limit = Some(Duration::ZERO);
+    let svm = OnlineSvm::new().effort(effort);
     let mut run = svm.stream(None).unwrap();
     assert!(!run.learn(&data, &Unwatched).unwrap());
     let warnings = run.finish(Vec::new()).unwrap().training.warnings;
