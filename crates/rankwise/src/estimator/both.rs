@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::common::Fit;
 use super::item_ranker::{check_width, rank_sums, weights_of, why_dropped, why_to_scale};
 use super::rank_svm::{RankSvm, record, solution_of};
-use crate::data::{JudgedPairs, Outcome, Ranking, Scaler};
+use crate::data::{JudgedPairs, Outcome, Ranking};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::model::{Balance, LearntFrom, Model, TieShare};
@@ -48,7 +48,7 @@ impl RankSvm {
         start: Option<&Model>,
         limits: crate::solver::Limits<'_>,
     ) -> Result<Model> {
-        let scaler = Scaler::learn(self.scale, &data.items.features);
+        let scaler = data.scaler(self.scale);
         let near = data.near_zero();
         let (shape, weighing, draw) = self.of_sums();
         let labels = rank_sums(near.view(), |_| true, scaler.as_ref(), shape, self.c, weighing, draw)?;
