@@ -192,7 +192,18 @@ impl PairMachine {
             _ => None,
         };
         let Answer { beta, no_tie_region, .. } = answer;
-        Ok(Model { scorer, threshold, beta, no_tie_region, band, chances, classes: None, state: None, training })
+        Ok(Model {
+            scorer,
+            threshold,
+            beta,
+            no_tie_region,
+            band,
+            chances,
+            classes: None,
+            class_rule: None,
+            state: None,
+            training,
+        })
     }
 
     /// The part of the tie offset that depends on the pair, with the scaling of the comparison's own columns.
@@ -414,7 +425,7 @@ impl PairMachine {
             iterations: solution.iterations(),
             stop: answer.stop,
             support: match &scorer.function {
-                ScoreFunction::Linear { .. } => None,
+                ScoreFunction::Linear { .. } | ScoreFunction::Several { .. } => None,
                 ScoreFunction::Kernel { coefficients, .. } => Some(coefficients.len()),
                 ScoreFunction::Landmarks { map, .. } => Some(map.len()),
             },
@@ -425,6 +436,7 @@ impl PairMachine {
             normalise: false,
             pairs_per_item: None,
             online: None,
+            svm: None,
             warnings,
             tuning: None,
         }

@@ -3,6 +3,7 @@
 mod arena;
 mod block;
 mod cache;
+mod item_kernel;
 mod item_rows;
 mod landmarks;
 mod packed_pairs;
@@ -10,6 +11,7 @@ mod spec;
 
 pub(crate) use block::{ItemBlocks, LANES, gather_differences};
 pub(crate) use cache::RowCache;
+pub(crate) use item_kernel::ItemKernel;
 pub(crate) use item_rows::ItemRows;
 pub use landmarks::Landmarks;
 pub(crate) use packed_pairs::PackedPairs;
