@@ -192,7 +192,11 @@ impl SvmClassifier {
             data = data.with_weights(weights)?;
         }
         let started = Instant::now();
-        let factors = self.factors(&*present(&data)?)?;
+        let known = present(&data)?;
+        if let Some(absent) = data.classes.iter().find(|class| !known.classes.contains(class)) {
+            return Err(Error::parameter("weights", 0, format!("some above 0 of the class {absent}")));
+        }
+        let factors = self.factors(&known)?;
         self.effort.in_pool(|_| {
             let ground = Ground::of_matrix(n, matrix)?;
             let aim = self.aim(started, &Unwatched);

@@ -55,6 +55,7 @@ fn training(kernel: KernelFunction, method: Method) -> Training {
         normalise: false,
         pairs_per_item: None,
         online: None,
+        svm: None,
         warnings: vec!["feature \"a\\b\"\n differs".into()],
         tuning: None,
     }
@@ -69,6 +70,7 @@ fn model(function: ScoreFunction, n_features: usize) -> Model {
         beta: Some(-0.7),
         no_tie_region: false,
         classes: None,
+        class_rule: None,
         state: None,
         band: None,
         chances: None,
@@ -95,27 +97,27 @@ fn biased() -> Model {
 fn rbf_f64() -> Model {
     let support = Features::dense(2, vec![0.1, 0.2, 1e9 + 0.3, -0.4], Precision::F64).unwrap();
     let coefficients = vec![0.5, -1.0 / 7.0];
-    model(ScoreFunction::Kernel { kernel: KernelFunction::Rbf { gamma: 0.3 }, support, coefficients }, 2)
+    model(ScoreFunction::Kernel { kernel: KernelFunction::Rbf { gamma: 0.3 }, support, coefficients, bias: 0.0 }, 2)
 }
 
 fn rbf_f32() -> Model {
     let support = Features::dense_f32(3, vec![0.1, 0.2, 0.3, -0.4, 1e-40, 7.0]).unwrap();
     let coefficients = vec![0.25, 1e-9];
-    model(ScoreFunction::Kernel { kernel: KernelFunction::Rbf { gamma: 1.5 }, support, coefficients }, 3)
+    model(ScoreFunction::Kernel { kernel: KernelFunction::Rbf { gamma: 1.5 }, support, coefficients, bias: 0.0 }, 3)
 }
 
 fn poly_sparse() -> Model {
     let values = vec![0.1, 1e-300, 3.0];
     let support = Features::sparse(70_000, vec![0, 2, 2, 3], vec![0, 69_999, 5], values).unwrap();
     let kernel = KernelFunction::Poly { gamma: 0.1, coef0: -0.3, degree: 3 };
-    model(ScoreFunction::Kernel { kernel, support, coefficients: vec![1.0, 2.0, -3.0] }, 70_000)
+    model(ScoreFunction::Kernel { kernel, support, coefficients: vec![1.0, 2.0, -3.0], bias: 0.0 }, 70_000)
 }
 
 /// A leaderboard with a kernel: sparse support in f32.
 fn indicators() -> Model {
     let kernel = KernelFunction::Sigmoid { gamma: 0.2, coef0: 0.1 };
     let support = Features::indicators(3);
-    let mut model = model(ScoreFunction::Kernel { kernel, support, coefficients: vec![0.3, 0.1, -0.4] }, 3);
+    let mut model = model(ScoreFunction::Kernel { kernel, support, coefficients: vec![0.3, 0.1, -0.4], bias: 0.0 }, 3);
     model.scorer.are_indicators = true;
     model.scorer.feature_names = Some(["anna", "bo", "cem"].map(String::from).to_vec());
     model
@@ -123,7 +125,7 @@ fn indicators() -> Model {
 
 fn no_support() -> Model {
     let support = Features::dense(2, vec![], Precision::F64).unwrap();
-    model(ScoreFunction::Kernel { kernel: KernelFunction::Linear, support, coefficients: vec![] }, 2)
+    model(ScoreFunction::Kernel { kernel: KernelFunction::Linear, support, coefficients: vec![], bias: 0.0 }, 2)
 }
 
 fn all_models() -> Vec<Model> {
