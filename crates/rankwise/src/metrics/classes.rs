@@ -1,5 +1,7 @@
 //! Classes of items beside those that a classifier gave them.
 
+use super::calibration::{Event, Reliability, of_events};
+use crate::data::unit_of;
 use crate::error::{Error, Result};
 
 /// A metric of classified items.
@@ -217,6 +219,22 @@ impl<'a> Classified<'a> {
             let missed = if label >= self.n_known { 1.0 } else { 0.0 };
             of_item.iter().enumerate().map(square).sum::<f64>() + missed
         })
+    }
+
+    /// Probabilities of all classes together beside what came true, in up to `n_bins` bins of about equal weight: every item
+    /// counts once for each class. `None` without probabilities or items.
+    pub fn reliability(&self, n_bins: usize) -> Option<Reliability> {
+        let chances = self.chances?;
+        // Squares of weights as they are may be out of range.
+        let unit = unit_of((0..self.labels.len()).map(|item| self.weight(item)).fold(0.0, f64::max));
+        let mut events = Vec::new();
+        for item in (0..self.labels.len()).filter(|&item| self.weight(item) > 0.0) {
+            let of_item = &chances[item * self.n_known..][..self.n_known];
+            let (label, weight) = (self.labels[item] as usize, self.weight(item) / unit);
+            let event = |(class, p): (usize, &f64)| Event { chance: *p, weight, came_true: class == label };
+            events.extend(of_item.iter().enumerate().map(event));
+        }
+        of_events(&events, unit, n_bins)
     }
 
     /// Whether an item has a class that cannot be predicted.
