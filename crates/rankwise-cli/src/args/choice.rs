@@ -7,7 +7,9 @@ use rankwise::data::{Precision, Scale};
 use rankwise::io::{Format, IndexBase, Queries};
 use rankwise::kernel::Gamma;
 use rankwise::metrics::{ClassMetric, PairMetric, ValueMetric};
-use rankwise::model::{Balance, Batch, ClassScheme, ClassWeights, Method, Schedule, Task, ThresholdRule, TieBandKind, TieRegion};
+use rankwise::model::{
+    Balance, Batch, ClassScheme, ClassWeights, Method, Schedule, Task, ThresholdRule, TieBandKind, TieRegion,
+};
 
 /// A kernel's name; its parameters are options of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -102,7 +102,8 @@ fn learn(
                 let mut names = model.classes.clone().unwrap_or_default();
                 let n_known = names.len();
                 // Classes that no item of a weight above 0 has.
-                names.extend(data.classes.iter().filter(|class| !names[..n_known].contains(class)).cloned());
+                let absent: Vec<String> = data.classes.iter().filter(|class| !names.contains(class)).cloned().collect();
+                names.extend(absent);
                 let place = |class: &String| names.iter().position(|name| name == class).unwrap_or(0) as u32;
                 let places: Vec<u32> = data.classes.iter().map(place).collect();
                 let labels: Vec<u32> = data.labels.iter().map(|&label| places[label as usize]).collect();

@@ -118,11 +118,11 @@ pub(super) fn tell(
         metrics = usual(&classified);
     }
     let mut warnings = warnings(&classified);
-    let values: Vec<(ClassMetric, Option<f64>, Option<f64>)> = metrics
-        .iter()
-        .map(|&metric| (metric, metric.of(&classified), metric.of_constant(&classified)))
-        .collect();
-    if values.iter().any(|(metric, value, _)| *metric == ClassMetric::Mae && value.is_none()) && classified.n_items() > 0 {
+    let values: Vec<(ClassMetric, Option<f64>, Option<f64>)> =
+        metrics.iter().map(|&metric| (metric, metric.of(&classified), metric.of_constant(&classified))).collect();
+    if values.iter().any(|(metric, value, _)| *metric == ClassMetric::Mae && value.is_none())
+        && classified.n_items() > 0
+    {
         warnings.push("mae is not defined: the classes are words".into());
     }
     warnings.iter().for_each(|warning| output.warning(warning));
@@ -152,7 +152,8 @@ pub(super) fn tell(
                 facts.add("items", classified.n_items().to_string());
             }
             for (metric, value, constant) in &values {
-                let by = if metric.needs_chances() { "the shares of the classes alone" } else { "the most frequent class" };
+                let by =
+                    if metric.needs_chances() { "the shares of the classes alone" } else { "the most frequent class" };
                 let beside = constant.map_or_else(String::new, |constant| format!("  ({by}: {})", rounded(constant)));
                 facts.add(metric.name(), rounded_or_dash(*value) + &beside);
             }
@@ -170,8 +171,9 @@ fn confusion_text(classified: &Classified<'_>) -> String {
     let names = classified.names();
     let mut header = vec!["label \\ predicted"];
     header.extend(names[..classified.n_known()].iter().map(String::as_str));
-    let rows = names.iter().zip(classified.confusion()).map(|(name, row)| {
-        [name.clone()].into_iter().chain(row.into_iter().map(number)).collect()
-    });
+    let rows = names
+        .iter()
+        .zip(classified.confusion())
+        .map(|(name, row)| [name.clone()].into_iter().chain(row.into_iter().map(number)).collect());
     wide_table(&header, rows)
 }

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
+use rankwise::Model;
 use rankwise::data::Ranking;
 use rankwise::io::{self, Columns, Source};
 use rankwise::metrics::{ItemMetric, Ranked};
-use rankwise::Model;
 use rankwise::model::{Method, Scorer};
 
 use super::super::{check_apart, check_writable};
-use super::{classes, values};
 use super::ranked::{self, Contest, Rival};
+use super::{classes, values};
 use crate::exit::{Failure, Run};
 use crate::output::Output;
 use crate::plan::RankedPlan;
