@@ -5,6 +5,7 @@ mod compare;
 mod exact;
 mod examples;
 mod gram;
+mod item_qp;
 mod pair_rows;
 mod pair_sums;
 mod rank;
@@ -16,6 +17,7 @@ pub(crate) use compare::{PairProblem, Task};
 pub(crate) use exact::Exact;
 pub(crate) use examples::{ExampleSums, ExampleTerms};
 pub(crate) use gram::MOST_COLUMNS as MATRIX_PAIRS;
+pub(crate) use item_qp::ItemDual;
 pub(crate) use pair_rows::PairRows;
 pub(crate) use pair_sums::{Band, Costs, Hinge, PairSums, Rule};
 pub(crate) use rank::{Draw, GroupTerms, PairTerms, RankCounts, RankSums, Shape, Weighing};
@@ -217,6 +219,20 @@ pub(crate) trait RandomTerms {
     fn descend(&mut self, direction: &mut [f64], factor: f64, other: Option<(&mut [f64], f64)>);
     /// The mean of ‖d‖² over a few random terms with leads d·w.
     fn mean_square(&mut self) -> f64;
+}
+
+/// Kernel values over items, as a method sees them that moves many coefficients at a time.
+pub(crate) trait ItemProducts {
+    /// The precision of values.
+    type Value: Real;
+    /// Items gathered for products with others.
+    type Part;
+    /// Gathers items.
+    fn part(&self, items: &[u32]) -> Self::Part;
+    /// sums[k] += Σ coefficient·K(item, k-th of the part).
+    fn add(&self, items: &[u32], coefficients: &[f64], part: &mut Self::Part, sums: &mut [f64]);
+    /// The values among items, row by row, `stride` numbers apart (a multiple of 16).
+    fn gram(&self, items: &[u32], stride: usize, out: &mut [Self::Value]);
 }
 
 /// Rows of the matrix K over pairs, restricted to the pairs the solver still works on.
