@@ -131,7 +131,7 @@ mod tests {
                 let (rows, duals) = problem(180, seed, is_class, is_squared);
                 let items = Features::dense(3, rows.clone(), Precision::F64).unwrap();
                 let all: Vec<u32> = (0..180).collect();
-                let over = ItemKernel::new(kernel, &items).unwrap();
+                let over = ItemKernel::new(kernel, &items, 64).unwrap();
                 for tol in [1e-3, 1e-6] {
                     let found = solve(&over, &all, &duals, None, limits(tol)).unwrap();
                     assert_eq!(found.stop, Stop::Converged, "{kernel:?} {seed} {tol} gap {}", found.gap);
@@ -150,5 +150,41 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Rows that are kept, thrown out and computed again are the rows that are computed every time, dense and sparse.
+    #[test]
+    fn the_memory_for_rows_changes_nothing() {
+        let (n, d) = (1500, 130);
+        let mut random = Random::new(9);
+        let numbers: Vec<f64> = (0..n * d).map(|_| if random.below(3) == 0 { random.normal() } else { 0.0 }).collect();
+        let duals: Vec<ItemDual> = (0..n)
+            .map(|k| {
+                ItemDual::of_class(if numbers[k * d] + numbers[k * d + 1] > 0.0 { 1.0 } else { -1.0 }, 1.0, 1.0, false)
+            })
+            .collect();
+        let dense = Features::dense(d, numbers.clone(), Precision::F32).unwrap();
+        let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for row in numbers.chunks(d) {
+            for (column, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+                columns.push(column as u32);
+                values.push(value);
+            }
+            starts.push(values.len());
+        }
+        let sparse = Features::sparse(d, starts, columns, values).unwrap();
+        let all: Vec<u32> = (0..n as u32).collect();
+        let fits = [&dense, &sparse].map(|items| {
+            [0, 1, 100].map(|cache_mb| {
+                let kernel = ItemKernel::new(KernelFunction::Rbf { gamma: 0.01 }, items, cache_mb).unwrap();
+                solve(&kernel, &all, &duals, None, limits(1e-3)).unwrap()
+            })
+        });
+        for [none, some, all] in &fits {
+            assert_eq!(none.stop, Stop::Converged);
+            assert_eq!(none.coefficients, some.coefficients);
+            assert_eq!(none.coefficients, all.coefficients);
+        }
+        assert!((fits[0][0].objective - fits[1][0].objective).abs() < 2e-3 * fits[0][0].objective);
     }
 }

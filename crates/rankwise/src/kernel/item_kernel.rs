@@ -6,19 +6,27 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use super::KernelFunction;
-use super::block::{ItemBlocks, Packed, Store};
+use super::RowCache;
+use super::block::{ItemBlocks, LANES, Packed, Store};
 use super::tiles::{DenseQueries, add_sparse, sparse_rows};
 use crate::data::Features;
 use crate::error::{Error, Result};
-use crate::math::Real;
+use crate::math::{Real, wide};
 
-/// Sums over a given matrix that are worth a task.
+/// Sums over rows at hand that are worth a task.
 const SUMS_A_TASK: usize = 1 << 12;
+/// Multiplications from which on a value is kept rather than computed again: of dense items, and of sparse ones.
+const COSTLY_DENSE: usize = 96;
+const COSTLY_SPARSE: usize = 40;
+/// Rows that are looked up, or computed, together.
+const ROWS_TOGETHER: usize = 64;
 
 /// A kernel over items.
 #[derive(Debug)]
 pub(crate) struct ItemKernel<'a> {
     diagonal: Vec<f64>,
+    /// Memory for rows.
+    cache_bytes: usize,
     source: Source<'a>,
 }
 
@@ -31,11 +39,13 @@ enum Source<'a> {
 }
 
 impl<'a> ItemKernel<'a> {
-    /// A kernel on rows of features. Kernel values that leave the range of f32 are an error.
-    pub(crate) fn new(kernel: KernelFunction, items: &'a Features) -> Result<Self> {
+    /// A kernel on rows of features, of which rows may be kept in so much memory. Kernel values that leave the range of f32
+    /// are an error.
+    pub(crate) fn new(kernel: KernelFunction, items: &'a Features, cache_mb: usize) -> Result<Self> {
         let narrow = ItemBlocks::<f32>::new(kernel, items)?;
         let diagonal = (0..items.n_rows()).map(|item| narrow.self_value(item)).collect();
-        Ok(ItemKernel { diagonal, source: Source::Items { kernel, items, narrow, exact: OnceLock::new() } })
+        let source = Source::Items { kernel, items, narrow, exact: OnceLock::new() };
+        Ok(ItemKernel { diagonal, cache_bytes: cache_mb << 20, source })
     }
 
     /// A symmetric matrix of n rows.
@@ -57,7 +67,7 @@ impl<'a> ItemKernel<'a> {
             }
         }
         let diagonal = (0..n).map(|row| matrix[row * n + row]).collect();
-        Ok(ItemKernel { diagonal, source: Source::Given { n, matrix } })
+        Ok(ItemKernel { diagonal, cache_bytes: 0, source: Source::Given { n, matrix } })
     }
 
     /// How many items there are.
@@ -85,7 +95,7 @@ impl<'a> ItemKernel<'a> {
     /// Values in f32.
     pub(crate) fn narrow(&self) -> KernelValues<'_, f32> {
         match &self.source {
-            Source::Items { narrow, .. } => KernelValues::Computed(narrow),
+            Source::Items { narrow, .. } => KernelValues::Computed { blocks: narrow, cache_bytes: self.cache_bytes },
             &Source::Given { n, matrix } => KernelValues::Given { n, matrix },
         }
     }
@@ -96,10 +106,11 @@ impl<'a> ItemKernel<'a> {
             &Source::Given { n, matrix } => Ok(KernelValues::Given { n, matrix }),
             Source::Items { kernel, items, exact, .. } => {
                 if let Some(blocks) = exact.get() {
-                    return Ok(KernelValues::Computed(blocks));
+                    return Ok(KernelValues::Computed { blocks, cache_bytes: self.cache_bytes });
                 }
                 let blocks = ItemBlocks::new(*kernel, items)?;
-                Ok(KernelValues::Computed(exact.get_or_init(|| blocks)))
+                let blocks = exact.get_or_init(|| blocks);
+                Ok(KernelValues::Computed { blocks, cache_bytes: self.cache_bytes })
             }
         }
     }
@@ -109,7 +120,12 @@ impl<'a> ItemKernel<'a> {
 #[derive(Debug)]
 pub(crate) enum KernelValues<'a, T> {
     /// From features.
-    Computed(&'a ItemBlocks<T>),
+    Computed {
+        /// The items.
+        blocks: &'a ItemBlocks<T>,
+        /// Memory for rows.
+        cache_bytes: usize,
+    },
     /// From a matrix of `n` rows.
     Given {
         /// How many.
@@ -121,7 +137,14 @@ pub(crate) enum KernelValues<'a, T> {
 
 /// Some items, gathered for products with others.
 #[derive(Debug)]
-pub(crate) enum KernelPart<T> {
+pub(crate) struct KernelPart<T> {
+    targets: Targets<T>,
+    /// Rows of other items over these, where values cost more than reading them.
+    rows: Option<RowCache<T>>,
+}
+
+#[derive(Debug)]
+enum Targets<T> {
     /// Dense ones in panels.
     Packed(Packed<T>),
     /// Numbers of sparse ones, or of rows of a matrix.
@@ -131,28 +154,46 @@ pub(crate) enum KernelPart<T> {
 impl<T: Real> KernelValues<'_, T> {
     /// Gathers items.
     pub(crate) fn part(&self, items: &[u32]) -> KernelPart<T> {
-        match self {
-            KernelValues::Computed(blocks) => match blocks.store() {
-                Store::Dense(packed) => KernelPart::Packed(packed.select(items.iter().copied())),
-                Store::Sparse(_) => KernelPart::Numbers(items.to_vec()),
+        let (targets, is_costly) = match self {
+            KernelValues::Computed { blocks, .. } => match blocks.store() {
+                Store::Dense(packed) => {
+                    (Targets::Packed(packed.select(items.iter().copied())), packed.d >= COSTLY_DENSE)
+                }
+                Store::Sparse(rows) => (Targets::Numbers(items.to_vec()), rows.mean_stored() >= COSTLY_SPARSE),
             },
-            KernelValues::Given { .. } => KernelPart::Numbers(items.to_vec()),
-        }
+            KernelValues::Given { .. } => (Targets::Numbers(items.to_vec()), false),
+        };
+        let rows = match self {
+            KernelValues::Computed { blocks, cache_bytes } if is_costly => {
+                let len = items.len().next_multiple_of(LANES);
+                let has_room = *cache_bytes >= 2 * ROWS_TOGETHER * len * size_of::<T>();
+                has_room.then(|| RowCache::new(blocks.len(), len, *cache_bytes))
+            }
+            _ => None,
+        };
+        KernelPart { targets, rows }
     }
 
     /// sums[k] += Σ coefficient·K(item, k-th of the part), items in order.
     pub(crate) fn add(&self, items: &[u32], coefficients: &[f64], part: &mut KernelPart<T>, sums: &mut [f64]) {
-        match (self, part) {
-            (KernelValues::Computed(blocks), part) => match (blocks.store(), part) {
-                (Store::Dense(packed), KernelPart::Packed(targets)) => {
+        match (self, &part.targets, &mut part.rows) {
+            (KernelValues::Computed { blocks, .. }, targets, Some(rows)) => {
+                for (items, coefficients) in items.chunks(ROWS_TOGETHER).zip(coefficients.chunks(ROWS_TOGETHER)) {
+                    let slots = look_up(blocks, items, targets, rows);
+                    let at_hand: Vec<&[T]> = slots.iter().map(|&slot| rows.row(slot)).collect();
+                    add_rows(&at_hand, coefficients, sums);
+                }
+            }
+            (KernelValues::Computed { blocks, .. }, targets, None) => match (blocks.store(), targets) {
+                (Store::Dense(packed), Targets::Packed(targets)) => {
                     DenseQueries::new(packed, items.iter().copied()).add(blocks.kernel(), coefficients, targets, sums);
                 }
-                (Store::Sparse(rows), KernelPart::Numbers(targets)) => {
+                (Store::Sparse(rows), Targets::Numbers(targets)) => {
                     add_sparse(blocks.kernel(), rows, (items, coefficients), rows, Some(targets), sums);
                 }
                 _ => {}
             },
-            (KernelValues::Given { n, matrix }, KernelPart::Numbers(targets)) => {
+            (KernelValues::Given { n, matrix }, Targets::Numbers(targets), _) => {
                 sums.par_chunks_mut(SUMS_A_TASK).zip(targets.par_chunks(SUMS_A_TASK)).for_each(|(sums, targets)| {
                     for (&item, coefficient) in items.iter().zip(coefficients) {
                         let row = &matrix[item as usize * n..][..*n];
@@ -167,19 +208,64 @@ impl<T: Real> KernelValues<'_, T> {
     /// The values among items, row by row, `stride` numbers apart (a multiple of 16).
     pub(crate) fn gram(&self, items: &[u32], stride: usize, out: &mut [T]) {
         match self {
-            KernelValues::Computed(blocks) => match blocks.store() {
-                Store::Dense(packed) => {
-                    let targets = packed.select(items.iter().copied());
-                    DenseQueries::new(packed, items.iter().copied()).rows(blocks.kernel(), &targets, stride, out);
-                }
-                Store::Sparse(rows) => sparse_rows(blocks.kernel(), rows, items, items, stride, out),
-            },
+            KernelValues::Computed { blocks, .. } => {
+                let targets = match blocks.store() {
+                    Store::Dense(packed) => Targets::Packed(packed.select(items.iter().copied())),
+                    Store::Sparse(_) => Targets::Numbers(items.to_vec()),
+                };
+                rows_over(blocks, items, &targets, stride, out);
+            }
             KernelValues::Given { n, matrix } => {
                 for (&item, out) in items.iter().zip(out.chunks_exact_mut(stride)) {
                     let row = &matrix[item as usize * n..][..*n];
                     items.iter().zip(out).for_each(|(&other, out)| *out = T::from_f64(row[other as usize]));
                 }
             }
+        }
+    }
+}
+
+/// Values of items with targets, row by row.
+fn rows_over<T: Real>(blocks: &ItemBlocks<T>, items: &[u32], targets: &Targets<T>, stride: usize, out: &mut [T]) {
+    match (blocks.store(), targets) {
+        (Store::Dense(packed), Targets::Packed(targets)) => {
+            DenseQueries::new(packed, items.iter().copied()).rows(blocks.kernel(), targets, stride, out);
+        }
+        (Store::Sparse(rows), Targets::Numbers(targets)) => {
+            sparse_rows(blocks.kernel(), rows, items, targets, stride, out);
+        }
+        _ => {}
+    }
+}
+
+/// Where the rows of items are, computed if they were not there; no more than half of what there is room for.
+fn look_up<T: Real>(blocks: &ItemBlocks<T>, items: &[u32], targets: &Targets<T>, rows: &mut RowCache<T>) -> Vec<u32> {
+    let found: Vec<Option<u32>> = items.iter().map(|&item| rows.find(item)).collect();
+    let missing: Vec<u32> =
+        items.iter().zip(&found).filter(|(_, slot)| slot.is_none()).map(|(&item, _)| item).collect();
+    let stride = rows.row_len();
+    let mut computed = vec![T::ZERO; missing.len() * stride];
+    rows_over(blocks, &missing, targets, stride, &mut computed);
+    for (&item, row) in missing.iter().zip(computed.chunks_exact(stride)) {
+        let slot = rows.insert(item, None);
+        rows.fill(slot).copy_from_slice(row);
+    }
+    items.iter().zip(found).filter_map(|(&item, slot)| slot.or_else(|| rows.find(item))).collect()
+}
+
+/// sums += Σ coefficient·row, rows in order.
+fn add_rows<T: Real>(rows: &[&[T]], coefficients: &[f64], sums: &mut [f64]) {
+    sums.par_chunks_mut(SUMS_A_TASK).enumerate().for_each(|(task, sums)| {
+        for (row, &coefficient) in rows.iter().zip(coefficients) {
+            add_wide(sums, coefficient, &row[task * SUMS_A_TASK..][..sums.len()]);
+        }
+    });
+}
+
+wide! {
+    fn add_wide<T>(sums: &mut [f64], coefficient: f64, row: &[T]) {
+        for (sum, value) in sums.iter_mut().zip(row) {
+            *sum = coefficient.times_plus::<FMA>(value.to_f64(), *sum);
         }
     }
 }

@@ -175,6 +175,11 @@ impl<T: Real> SparseItems<T> {
         self.norms[row]
     }
 
+    /// How many numbers a row has.
+    pub(super) fn mean_stored(&self) -> usize {
+        self.values.len() / self.norms.len().max(1)
+    }
+
     /// How many features there are.
     pub(super) fn n_cols(&self) -> usize {
         self.n_cols
@@ -251,6 +256,13 @@ wide! {
     }
 }
 
+wide! {
+    /// sum + Σ coefficient·value, in order, as it is summed elsewhere.
+    fn weighted<T>(sum: f64, coefficients: &[f64], values: &[T; LANES]) -> f64 {
+        coefficients.iter().zip(values).fold(sum, |sum, (c, value)| c.times_plus::<FMA>(value.to_f64(), sum))
+    }
+}
+
 /// sums[k] += Σ coefficient·K(query, target k), queries in order; `None`: all rows are targets.
 pub(super) fn add_sparse<T: Real>(
     kernel: &KernelFunction,
@@ -268,7 +280,7 @@ pub(super) fn add_sparse<T: Real>(
                 let at = task * ROWS_A_TASK + at;
                 let row = rows.map_or(at, |rows| rows[at] as usize);
                 let values = sparse_values(kernel, &queries, targets.row(row), targets.norms[row]);
-                *sum = coefficients.iter().zip(values).fold(*sum, |sum, (c, value)| sum + c * value.to_f64());
+                *sum = weighted(*sum, coefficients, &values);
             }
         });
     }
