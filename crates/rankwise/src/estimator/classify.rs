@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::class_chances::{Unseen, calibrate};
 use super::common::{Effort, Fit, setters};
 use super::given::GivenMachines;
-use super::item_machine::{Aim, Ground, Machine};
+use super::item_machine::{Aim, DistinctRows, Ground, Machine};
 use super::item_model::ItemRecord;
 use super::item_ranker::{check_width, why_to_scale};
 use crate::data::{ClassItems, Features, Items, Precision, Scale, class_folds};
@@ -130,19 +130,20 @@ impl SvmClassifier {
         check_width(&data.items.features)?;
         self.effort.in_pool(|threads| {
             let scaler = data.scaler(self.scale);
-            let (ground, kernel) = match self.kernel {
-                Kernel::Linear => {
-                    let ground = Ground::of_features(&data.items.features, data.weights.as_deref(), scaler.as_ref())?;
-                    (ground, KernelFunction::Linear)
-                }
+            let (distinct, kernel) = match self.kernel {
+                Kernel::Linear => (None, KernelFunction::Linear),
                 kernel => {
                     let scaled = match &scaler {
                         Some(scaler) => Cow::Owned(scaler.apply(&data.items.features)?),
                         None => Cow::Borrowed(&data.items.features),
                     };
                     let kernel = kernel.resolve_weighted(&scaled, data.weights.as_deref())?;
-                    (Ground::of_kernel(kernel, &scaled, self.effort.cache_mb)?, kernel)
+                    (Some(DistinctRows::new(&scaled)), kernel)
                 }
+            };
+            let ground = match &distinct {
+                Some(distinct) => Ground::of_kernel(kernel, distinct, self.effort.cache_mb)?,
+                None => Ground::of_features(&data.items.features, data.weights.as_deref(), scaler.as_ref())?,
             };
             let mut warnings: Vec<String> = why_to_scale(self.scale, &data.items).into_iter().collect();
             let aim = self.aim(started, watch);
@@ -176,7 +177,7 @@ impl SvmClassifier {
     /// apply. `labels` are the items' classes, `weights` multiply their losses.
     pub fn fit_given(
         &self,
-        matrix: Vec<f64>,
+        matrix: &[f64],
         labels: &[impl AsRef<str>],
         weights: Option<Vec<f64>>,
     ) -> Result<GivenMachines> {
@@ -185,7 +186,7 @@ impl SvmClassifier {
             return Err(Error::parameter("probabilities", true, "false where kernel values are given"));
         }
         let n = labels.len();
-        super::given::check_matrix(&matrix, n)?;
+        super::given::check_matrix(matrix, n)?;
         let nothing = Items::new(Features::dense(1, vec![0.0; n], Precision::F32)?, None, None)?;
         let mut data = ClassItems::new(nothing, labels)?;
         if let Some(weights) = weights {

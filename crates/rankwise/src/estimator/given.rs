@@ -59,25 +59,10 @@ impl GivenMachines {
     }
 }
 
-/// Whether these are kernel values of all items with all items.
+/// Whether there are as many kernel values as items ask for.
 pub(super) fn check_matrix(matrix: &[f64], n: usize) -> Result<()> {
     if n.checked_mul(n) != Some(matrix.len()) {
         return Err(Error::parameter("matrix", matrix.len(), format!("{n} × {n} numbers")));
     }
-    if let Some(bad) = matrix.iter().find(|value| !value.is_finite()) {
-        return Err(Error::parameter("matrix", bad, "finite numbers"));
-    }
-    let size = (0..n).map(|at| matrix[at * n + at].abs()).fold(0.0, f64::max);
-    let is_mirrored = |at: usize| {
-        let (a, b) = (at / n, at % n);
-        (matrix[at] - matrix[b * n + a]).abs() <= 1e-6 * size
-    };
-    match (0..matrix.len()).find(|&at| !is_mirrored(at)) {
-        None => Ok(()),
-        Some(at) => Err(Error::parameter(
-            "matrix",
-            format!("K({0}, {1}) = {2}, K({1}, {0}) = {3}", at / n, at % n, matrix[at], matrix[(at % n) * n + at / n]),
-            "a symmetric matrix",
-        )),
-    }
+    Ok(())
 }

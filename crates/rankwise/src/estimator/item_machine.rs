@@ -38,15 +38,33 @@ pub(super) enum Ground<'a> {
     },
     /// Coefficients of distinct rows.
     Rows {
-        kernel: ItemKernel,
+        kernel: ItemKernel<'a>,
         /// The distinct rows, scaled, and what computes their values; `None` for values that were given.
-        rows: Option<(KernelFunction, Features)>,
+        rows: Option<(KernelFunction, &'a Features)>,
         /// The row of each item.
-        row_of: Vec<u32>,
-        n_rows: usize,
+        row_of: Cow<'a, [u32]>,
         /// How far apart items usually are.
         spread: f64,
     },
+}
+
+/// Features without copies: those of one item stand for all that are equal.
+pub(super) struct DistinctRows {
+    rows: Features,
+    /// The row of each item.
+    row_of: Vec<u32>,
+}
+
+impl DistinctRows {
+    /// Finds them.
+    pub(super) fn new(scaled: &Features) -> Self {
+        let (rows, row_of) = scaled.unique_rows();
+        DistinctRows { rows, row_of }
+    }
+
+    pub(super) fn features(&self) -> &Features {
+        &self.rows
+    }
 }
 
 /// How a machine is to be solved.
@@ -85,19 +103,18 @@ impl<'a> Ground<'a> {
     }
 
     /// For machines with a kernel over scaled features.
-    pub(super) fn of_kernel(function: KernelFunction, scaled: &Features, cache_mb: usize) -> Result<Self> {
-        let (rows, row_of) = scaled.unique_rows();
-        let spread = spread_of_rows(function, &rows)?;
-        let kernel = ItemKernel::new(function, &rows, cache_mb)?;
-        let n_rows = rows.n_rows();
-        Ok(Ground::Rows { kernel, rows: Some((function, rows)), row_of, n_rows, spread })
+    pub(super) fn of_kernel(function: KernelFunction, distinct: &'a DistinctRows, cache_mb: usize) -> Result<Self> {
+        let DistinctRows { rows, row_of } = distinct;
+        let spread = spread_of_rows(function, rows)?;
+        let kernel = ItemKernel::new(function, rows, cache_mb)?;
+        Ok(Ground::Rows { kernel, rows: Some((function, rows)), row_of: Cow::Borrowed(row_of), spread })
     }
 
     /// For machines over a matrix of kernel values.
-    pub(super) fn of_matrix(n: usize, matrix: Vec<f64>) -> Result<Self> {
-        let spread = spread_of(n, |a, b| matrix[a * n + b]);
+    pub(super) fn of_matrix(n: usize, matrix: &'a [f64]) -> Result<Self> {
         let kernel = ItemKernel::given(n, matrix)?;
-        Ok(Ground::Rows { kernel, rows: None, row_of: (0..n as u32).collect(), n_rows: n, spread })
+        let spread = spread_of(n, |a, b| matrix[a * n + b]);
+        Ok(Ground::Rows { kernel, rows: None, row_of: (0..n as u32).collect(), spread })
     }
 
     /// Solves for given terms, whose rows are numbers of items; some must wish f up, and some down.
@@ -112,13 +129,13 @@ impl<'a> Ground<'a> {
                     (false, false) => hard_tube(features, divisors, terms, aim)?,
                 }
             }
-            Ground::Rows { kernel, row_of, n_rows, spread, .. } => {
+            Ground::Rows { kernel, row_of, spread, .. } => {
                 let members = Members::new(terms, row_of);
                 let solved = match aim.c.is_finite() {
                     true => members.solve(kernel, aim.c, aim.is_squared, None, aim.limits)?,
                     false => members.hard(kernel, *spread, terms.len(), aim.limits)?,
                 };
-                let mut numbers = vec![0.0; *n_rows];
+                let mut numbers = vec![0.0; kernel.len()];
                 members.rows.iter().zip(&solved.coefficients).for_each(|(&row, t)| numbers[row as usize] += t);
                 Machine {
                     numbers,
@@ -262,11 +279,12 @@ fn hard_tube(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], 
     let rows: Vec<usize> = terms.iter().map(|term| term.row as usize).collect();
     let divisor = divisors.map_or_else(|| vec![1.0; features.n_cols()], <[f64]>::to_vec);
     let scaled = Scaler { shift: vec![0.0; divisor.len()], divisor }.apply(&features.select_rows(&rows))?;
-    let ground = Ground::of_kernel(KernelFunction::Linear, &scaled, 512)?;
+    let distinct = DistinctRows::new(&scaled);
+    let ground = Ground::of_kernel(KernelFunction::Linear, &distinct, 0)?;
     let own: Vec<ItemTerm> =
         terms.iter().enumerate().map(|(row, term)| ItemTerm { row: row as u32, ..*term }).collect();
     let solved = ground.solve(&own, aim)?;
-    let Ground::Rows { rows: Some((_, rows)), .. } = &ground else { return Err(Solution::out_of_range()) };
+    let rows = distinct.features();
     let terms = solved.numbers.iter().copied().enumerate().filter(|(_, t)| *t != 0.0);
     let numbers = rows.combine_rows(terms);
     Ok(Machine { numbers, ..solved })
@@ -298,7 +316,7 @@ impl Members {
 
     fn solve(
         &self,
-        kernel: &ItemKernel,
+        kernel: &ItemKernel<'_>,
         c: f64,
         is_squared: bool,
         start: Option<&[f64]>,
@@ -312,7 +330,7 @@ impl Members {
     /// a bound on the norm says that no margin is left.
     fn hard(
         &self,
-        kernel: &ItemKernel,
+        kernel: &ItemKernel<'_>,
         spread: f64,
         n_items: usize,
         limits: Limits<'_>,

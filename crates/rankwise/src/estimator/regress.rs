@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::common::{Effort, Fit, setters};
 use super::given::{self, GivenMachines};
-use super::item_machine::{Aim, Ground, Machine};
+use super::item_machine::{Aim, DistinctRows, Ground, Machine};
 use super::item_model::ItemRecord;
 use super::item_ranker::{check_width, why_to_scale};
 use crate::data::{Ranking, Scale};
@@ -118,19 +118,20 @@ impl SvmRegressor {
         check_width(&data.items.features)?;
         self.effort.in_pool(|threads| {
             let scaler = data.scaler(self.scale);
-            let (ground, kernel) = match self.kernel {
-                Kernel::Linear => {
-                    let ground = Ground::of_features(&data.items.features, Some(&weights), scaler.as_ref())?;
-                    (ground, KernelFunction::Linear)
-                }
+            let (distinct, kernel) = match self.kernel {
+                Kernel::Linear => (None, KernelFunction::Linear),
                 kernel => {
                     let scaled = match &scaler {
                         Some(scaler) => Cow::Owned(scaler.apply(&data.items.features)?),
                         None => Cow::Borrowed(&data.items.features),
                     };
                     let kernel = kernel.resolve_weighted(&scaled, Some(&weights))?;
-                    (Ground::of_kernel(kernel, &scaled, self.effort.cache_mb)?, kernel)
+                    (Some(DistinctRows::new(&scaled)), kernel)
                 }
+            };
+            let ground = match &distinct {
+                Some(distinct) => Ground::of_kernel(kernel, distinct, self.effort.cache_mb)?,
+                None => Ground::of_features(&data.items.features, Some(&weights), scaler.as_ref())?,
             };
             let machine = self.machine(&data.labels, &weights, &ground, started, watch)?;
             let record = ItemRecord {
@@ -150,10 +151,10 @@ impl SvmRegressor {
     }
 
     /// Fits to a matrix of kernel values of all items with all items, row by row; kernel and scaling do not apply.
-    pub fn fit_given(&self, matrix: Vec<f64>, labels: &[f64], weights: Option<Vec<f64>>) -> Result<GivenMachines> {
+    pub fn fit_given(&self, matrix: &[f64], labels: &[f64], weights: Option<Vec<f64>>) -> Result<GivenMachines> {
         self.check()?;
         let n = labels.len();
-        given::check_matrix(&matrix, n)?;
+        given::check_matrix(matrix, n)?;
         if let Some(bad) = labels.iter().find(|label| !label.is_finite()) {
             return Err(Error::parameter("labels", bad, "finite numbers"));
         }

@@ -223,6 +223,20 @@ pub(crate) trait RandomTerms {
     fn mean_square(&mut self) -> f64;
 }
 
+/// Kernel values over items, as a method sees them that moves many coefficients at a time.
+pub(crate) trait ItemProducts {
+    /// The precision of values.
+    type Value: Real;
+    /// Items gathered for products with others.
+    type Part;
+    /// Gathers items.
+    fn part(&self, items: &[u32]) -> Self::Part;
+    /// sums[k] += Σ coefficient·K(item, k-th of the part).
+    fn add(&self, items: &[u32], coefficients: &[f64], part: &mut Self::Part, sums: &mut [f64]);
+    /// The values among items, row by row, `stride` numbers apart (a multiple of 16).
+    fn gram(&self, items: &[u32], stride: usize, out: &mut [Self::Value]);
+}
+
 /// Rows of the matrix K over pairs, restricted to the pairs the solver still works on.
 pub(crate) trait PairMatrix {
     /// The precision of rows.

@@ -399,7 +399,7 @@ fn given_kernel_values_make_the_same_machine() {
     let kernel = KernelFunction::Rbf { gamma: 0.8 };
     let matrix: Vec<f64> = rows.iter().flat_map(|a| rows.iter().map(|b| kernel.value(a, b))).collect();
     let svm = SvmClassifier::new().kernel(Kernel::rbf(0.8)).tol(1e-8);
-    let (given, model) = (svm.fit_given(matrix.clone(), &labels, None).unwrap(), svm.fit(&data).unwrap().model);
+    let (given, model) = (svm.fit_given(&matrix, &labels, None).unwrap(), svm.fit(&data).unwrap().model);
     assert!((given.objective / model.training.objective - 1.0).abs() < 1e-7);
     let (a, b) = (given.classify_rows(&matrix).unwrap(), model.classify(&data.items).unwrap());
     a.scores.iter().zip(&b.scores).for_each(|(a, b)| assert!((a - b).abs() < 1e-3));
@@ -407,7 +407,7 @@ fn given_kernel_values_make_the_same_machine() {
     assert!(!coefficients(&model).is_empty());
     let mut broken = matrix.clone();
     broken[1] += 0.1;
-    assert!(svm.fit_given(broken, &labels, None).is_err());
-    assert!(svm.fit_given(matrix[1..].to_vec(), &labels, None).is_err());
+    assert!(svm.fit_given(&broken, &labels, None).is_err());
+    assert!(svm.fit_given(&matrix[1..], &labels, None).is_err());
     assert!(given.scores_of_rows(&matrix[1..]).is_err());
 }

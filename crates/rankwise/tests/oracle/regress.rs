@@ -151,7 +151,7 @@ fn given_kernel_values_make_the_same_regression() {
     let matrix: Vec<f64> = rows.iter().flat_map(|a| rows.iter().map(|b| kernel.value(a, b))).collect();
     let svm = SvmRegressor::new().kernel(Kernel::rbf(0.8)).c(10.0).tol(1e-8);
     let data = Ranking::new(items(&rows), labels.clone(), None).unwrap();
-    let (given, model) = (svm.fit_given(matrix.clone(), &labels, None).unwrap(), svm.fit(&data).unwrap().model);
+    let (given, model) = (svm.fit_given(&matrix, &labels, None).unwrap(), svm.fit(&data).unwrap().model);
     let (a, b) = (given.scores_of_rows(&matrix).unwrap(), model.scorer.scores(&data.items).unwrap());
     a.iter().zip(&b).for_each(|(a, b)| assert!((a - b).abs() < 1e-2, "{a} {b}"));
     assert!(given.classify_rows(&matrix).is_err() && model.classify(&data.items).is_err());
