@@ -4,6 +4,8 @@
 //! hinge: 0 ≤ a ≤ c, D = 0;  squared hinge: 0 ≤ a, D = a²/(4c), that is a diagonal shift of 1/(2c). The logistic loss is
 //! there in the primal alone; on judged pairs it is the likelihood of Rao and Kupper.
 
+use crate::error::{Error, Result};
+
 /// A loss of the slack of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -36,6 +38,14 @@ impl Loss {
 
     /// Those of a regression within a tube.
     pub const OF_TUBES: [Loss; 2] = [Loss::Epsilon, Loss::SquaredEpsilon];
+
+    /// Refuses losses that rankers and comparers do not have.
+    pub(crate) fn check_of_order(self) -> Result<()> {
+        match Loss::ALL.contains(&self) {
+            true => Ok(()),
+            false => Err(Error::parameter("loss", self.name(), "hinge, squared-hinge or logistic")),
+        }
+    }
 
     /// Whether it is the square of another one.
     pub(crate) fn is_squared(self) -> bool {

@@ -59,6 +59,7 @@ impl PairMachine {
                 Err(Error::parameter(name, value, "a finite number above 0"))
             }
         };
+        self.loss.check_of_order()?;
         let has_likelihood = self.has_likelihood();
         if self.tie_band == TieBandKind::Pair && self.loss == Loss::Hinge {
             return Err(Error::Unsupported {

@@ -205,7 +205,7 @@ impl<'a> Classified<'a> {
     /// The mean of −log P(true class); `None` without probabilities, and where an item has a class that has none.
     pub fn log_loss(&self) -> Option<f64> {
         let chances = self.chances.filter(|_| !self.has_unknown())?;
-        self.mean(|item| -chances[item * self.n_known + self.labels[item] as usize].max(1e-300).ln())
+        self.mean(|item| -chances[item * self.n_known + self.labels[item] as usize].max(1e-15).ln())
     }
 
     /// The mean squared distance of the probabilities from the truth; `None` without probabilities.

@@ -14,7 +14,8 @@ use rankwise::data::{Features, Items, Precision, Scale, Scaler};
 use rankwise::io::{model_from_bytes, model_to_bytes, read_model, write_model};
 use rankwise::kernel::KernelFunction;
 use rankwise::model::{
-    Balance, LearntFrom, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieRegion, TieShare, Training,
+    Balance, Basis, ClassRule, ClassScheme, ClassWeights, LearntFrom, Method, Model, ScoreFunction, Scorer, Sigmoid,
+    SvmTraining, ThresholdRule, TieRegion, TieShare, Training,
 };
 use rankwise::{Error, Loss, Stop};
 
@@ -128,8 +129,50 @@ fn no_support() -> Model {
     model(ScoreFunction::Kernel { kernel: KernelFunction::Linear, support, coefficients: vec![], bias: 0.0 }, 2)
 }
 
+/// Three classes, a machine for each pair, a kernel, and probabilities.
+fn classes() -> Model {
+    let support = Features::dense(2, vec![0.1, 0.2, -3.0, 0.4], Precision::F64).unwrap();
+    let basis = Basis::Kernel { kernel: KernelFunction::Rbf { gamma: 0.7 }, support };
+    let coefficients = vec![1.0 / 3.0, -0.25, 0.0, 1e-300, 2.0, -2.0];
+    let mut model = model(ScoreFunction::Several { basis, coefficients, biases: vec![0.1, -0.2, 1.0 / 7.0] }, 2);
+    model.beta = None;
+    model.classes = Some(["große", "a,b", "1"].map(String::from).to_vec());
+    let sigmoid = |slope: f64| Sigmoid { slope, offset: -1.0 / 3.0 };
+    model.class_rule =
+        Some(ClassRule { scheme: ClassScheme::Ovo, sigmoids: Some([0.0, 0.5, 1e300].map(sigmoid).to_vec()) });
+    model.training.method = Method::Classify;
+    model.training.svm = Some(SvmTraining {
+        epsilon: Some(0.1),
+        scheme: Some(ClassScheme::Ovr),
+        class_weights: ClassWeights::Named(vec![("a,b".into(), 1.0 / 3.0)]),
+        class_sizes: vec![1, 2, 3],
+        has_margins: true,
+    });
+    model
+}
+
+/// Three classes against the rest, in weights of features.
+fn linear_classes() -> Model {
+    let coefficients = vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+    let several = ScoreFunction::Several { basis: Basis::Features, coefficients, biases: vec![0.0, -0.0, 1.0] };
+    let mut model = model(several, 2);
+    model.classes = Some(["a", "b", "c"].map(String::from).to_vec());
+    model.class_rule = Some(ClassRule { scheme: ClassScheme::Ovr, sigmoids: None });
+    model
+}
+
 fn all_models() -> Vec<Model> {
-    vec![linear(), biased(), rbf_f64(), rbf_f32(), poly_sparse(), indicators(), no_support()]
+    vec![
+        linear(),
+        biased(),
+        rbf_f64(),
+        rbf_f32(),
+        poly_sparse(),
+        indicators(),
+        no_support(),
+        classes(),
+        linear_classes(),
+    ]
 }
 
 fn scores(model: &Model) -> Vec<u64> {
@@ -141,7 +184,7 @@ fn scores(model: &Model) -> Vec<u64> {
         let features = Features::dense(n, values, Precision::F64).unwrap();
         Items::new(features, model.scorer.feature_names.clone(), None).unwrap()
     };
-    model.scorer.scores(&items).unwrap().iter().map(|score| score.to_bits()).collect()
+    model.scorer.scores_of_machines(&items).unwrap().iter().map(|score| score.to_bits()).collect()
 }
 
 /// The debug form shows every field, storage and all digits.
