@@ -33,15 +33,16 @@ from kernel_objective import spread_over_copies, values
 TOL = 1e-3
 LADDER = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
 LEVEL, CLOSE = 1e-6, 1e-5
-TITLES = {"scikit-learn": "scikit-learn", "libsvm": "LIBSVM", "intelex-f64": "scikit-learn-intelex, f64",
-          "intelex-f32": "scikit-learn-intelex, f32", "linfa": "linfa-svm"}
+TITLES = {"scikit-learn": "scikit-learn", "libsvm-1": "LIBSVM, 1 thread", "libsvm-2": "LIBSVM, 2 threads",
+          "intelex-f64": "scikit-learn-intelex, f64", "intelex-f32": "scikit-learn-intelex, f32", "linfa": "linfa-svm"}
 LARGEST_MATRIX = 2e9  # bytes of the kernel matrix that linfa-svm keeps as a whole
 GRID = {"C": [0.1, 1.0, 10.0, 100.0, 1000.0], "gamma": [0.01, 0.03, 0.1, 0.3]}
 FOLDS = 5
 CAPTION = (
-    "Every tool gets the same items, runs in a process of its own and has two cores; scikit-learn's and LIBSVM's machines and linfa-svm use "
-    "one thread. Train and predict seconds include neither reading nor, for the others, the start of Python; *predict* of rankwise is the "
-    "whole program unless it tells the seconds itself. Peak memory is that of training, for the others with interpreter and imports. "
+    "Every tool gets the same items and runs in a process of its own, on as many cores as it has threads; scikit-learn's and linfa-svm's "
+    "machines use one of them. LIBSVM, built with OpenMP, is shown with one and with two: two wait busily and suffer from any other "
+    "work. Train and predict seconds include neither reading nor, for the others, the start of Python; *predict* of rankwise is the whole "
+    "program unless it tells the seconds itself. Peak memory is that of training, for the others with interpreter and imports. "
     "Primal and dual value and their relative gap are computed in double precision from each machine's coefficients and bias, by one "
     "function. *As good as* another machine is one whose primal and dual values are no worse by more than 1e-6 of them."
 )
@@ -77,11 +78,12 @@ def machine_of(problem, path):
             starts, columns, stored = (file.get_tensor(f"support_{part}") for part in ("starts", "columns", "values"))
             shape = (len(coefficients), problem.items.shape[1])
             support = sparse.csr_matrix((stored, columns.astype(np.int64), starts.astype(np.int64)), shape)
-        bias = float(np.ravel(file.get_tensor("bias"))[0]) if "bias" in names else float(texts.get("bias", 0.0))
-    full, strays = spread_over_copies(problem, support, coefficients)
+    classes = json.loads(texts.get("classes", "[-1, 1]"))
+    sign = 1.0 if float(classes[1]) > float(classes[0]) else -1.0  # scores are above 0 for the second class
+    full, strays = spread_over_copies(problem, support, sign * coefficients)
     if strays:
         raise Unavailable(f"{strays} support items of its model are no training items")
-    return full, bias, len(coefficients)
+    return full, sign * float(texts.get("bias", 0.0)), len(coefficients)
 
 
 def predicted(options, model, file, out):
@@ -95,7 +97,7 @@ def rankwise(options, problem, tol):
     work = options.work
     model, scores, test = work / "kernel.safetensors", work / "kernel.scores", work / f"{problem.name}t.rwb"
     settings = ["--method", problem.kind, "--kernel", "rbf", "--gamma", problem.gamma, "--C", problem.c, "--tol", tol]
-    settings += ["--epsilon", problem.epsilon] if problem.kind == "regress" else []
+    settings += ["--loss", "hinge"] if problem.kind == "classify" else ["--loss", "epsilon", "--epsilon", problem.epsilon]
 
     def run():
         said, _ = program(options, "train", work / f"{problem.name}.svm", *settings, "-o", model)
@@ -127,7 +129,8 @@ def peer(options, problem, tool):
             "program": options.linfa, "limit": limit}
     # linfa-svm is ended by the process that started it.
     patience = limit + 60 if tool == "linfa" else limit
-    best = repeated(lambda: run_peer("kernel_peers.py", patience, options.threads, task), options.repeats)
+    threads = 1 if tool == "libsvm-1" else options.threads
+    best = repeated(lambda: run_peer("kernel_peers.py", patience, threads, task), options.repeats)
     if best is None or best.get("late"):
         return f"gave no result: it failed, or took more than {limit:g} s"
     with np.load(kept) as machine:
@@ -221,11 +224,10 @@ def summary(found):
     return lines
 
 
-def ranking(options):
+def ranking(options, n):
     """Items in groups through a kernel, which none of the others does."""
-    n_groups = 10 if options.quick else 100
     d, test = 50, "kernel_rankt"
-    for name, seed, groups in (("kernel_rank", 1, n_groups), (test, 11, n_groups // 2)):
+    for name, seed, groups in (("kernel_rank", 1, n // 100), (test, 11, n // 200)):
         items, labels, qid = ranking_data.dense(seed, groups, 100, d, ranking_data.EQUAL, 0.5)
         kernel_data.dump_svmlight_file(items, labels, str(options.work / f"{name}.svm"), zero_based=False, query_id=qid)
     model, scores = options.work / "kernel.safetensors", options.work / "kernel.scores"
@@ -233,8 +235,8 @@ def ranking(options):
              "|---|" + "--:|" * 7]
     for tol in (1e-3, 1e-4):
         def run():
-            said, _ = program(options, "train", options.work / "kernel_rank.svm", "--method", "rank", "--kernel", "rbf", "--gamma", 1.0 / d,
-                              "--scale", "standard", "--C", 1.0, "--tol", tol, "-o", model)
+            said, _ = program(options, "train", options.work / "kernel_rank.svm", "--method", "rank", "--kernel", "rbf",
+                              "--gamma", 1.0 / d, "--scale", "standard", "--C", 1.0, "--tol", tol, "-o", model)
             return {"train": float(said["seconds"]["train"]),
                     "predict": predicted(options, model, options.work / f"{test}.svm", scores), "said": said}
 
@@ -251,9 +253,9 @@ def ranking(options):
     return [*lines, ""]
 
 
-def tuning(options):
-    """A grid of machines by cross-validation."""
-    problem = kernel_data.classification("kernel_tune", 400 if options.quick else 2_000, 1_000)
+def tuning(options, n):
+    """(a table of a grid of machines by cross-validation, versions of the others)."""
+    problem = kernel_data.classification("kernel_tune", n, 1_000)
     problem.write(options.work)
     lines = [row("tool", "wall s", "least mean error", "C", "gamma", "times as long as rankwise"), "|---|--:|--:|--:|--:|--:|"]
     grid = [option for name, listed in GRID.items() for option in ("--grid", f"{name}={','.join(map(repr, listed))}")]
@@ -261,7 +263,7 @@ def tuning(options):
 
     def run():
         said, wall = program(options, "tune", options.work / "kernel_tune.svm", "--method", "classify", "--kernel", "rbf", *grid,
-                             "--folds", FOLDS, "--tol", TOL, "-o", options.work / "kernel.safetensors")
+                             "--loss", "hinge", "--folds", FOLDS, "--tol", TOL, "-o", options.work / "kernel.safetensors")
         best, chosen = said["best"]["mean"], said["best"]["params"]
         error = 1.0 - best if said["greater_is_better"] else best
         return {"tool": "rankwise tune", "wall": wall, "error": error, "C": chosen["C"], "gamma": chosen["gamma"]}
@@ -272,7 +274,7 @@ def tuning(options):
     except Unavailable as reason:
         remarks += ["", f"- **rankwise is not available**: {reason}."]
     for tool, title in (("grid-scikit-learn", "scikit-learn"), ("grid-intelex", "scikit-learn-intelex, f32")):
-        if (tool == "grid-intelex" and "intelex-f32" not in options.tools) or (tool != "grid-intelex" and title not in options.tools):
+        if ("intelex-f32" if tool == "grid-intelex" else "scikit-learn") not in options.tools:
             continue
         print(f"tune: {title}", file=sys.stderr)
         task = {"tool": tool, "arrays": str(options.work / "kernel_tune.npz"), "tol": TOL, "cache_mb": 200, "folds": FOLDS,
@@ -308,21 +310,25 @@ def compare(options):
     versions = {one["version"] for _, results, _ in found for one in results if "version" in one}
     extra = []
     if options.rank:
-        extra += ["## Ranking through a kernel", "", f"{'1,000' if options.quick else '10,000'} items × 50 features in groups of 100, five grades, "
-                  "features standardised, RBF kernel, γ 1/50, C 1. Objective and gap as reported.", "", *ranking(options)]
+        n = 1_000 if options.quick else 10_000
+        about = f"{n:,} items × 50 features in groups of 100, five grades, features standardised, RBF kernel, γ 1/50, C 1."
+        extra += ["## Ranking through a kernel", "", f"{about} Objective and gap as reported.", "", *ranking(options, n)]
     if options.tune:
-        lines, tune_versions = tuning(options)
+        n = 400 if options.quick else 2_000
+        lines, tune_versions = tuning(options, n)
         versions |= set(tune_versions)
-        extra += ["## Tuning", "", f"{len(GRID['C'])} values of C × {len(GRID['gamma'])} of γ, {FOLDS} folds, "
-                  f"{'400' if options.quick else '2,000'} items × 20 features, tol {TOL:g}. rankwise: the whole program, with the last fit and the model file; "
-                  "the others: the search and its last fit. Folds are not the same.", "", *lines]
+        about = (f"{len(GRID['C'])} values of C × {len(GRID['gamma'])} of γ, {FOLDS} folds, {n:,} items × 20 features, tol {TOL:g}. "
+                 "rankwise: the whole program, with the last fit and the model file; the others: the search and its last fit. "
+                 "Folds are not the same.")
+        extra += ["## Tuning", "", about, "", *lines]
     lines = ["# Kernel machines", "",
-             f"{processor()}, {os.cpu_count()} cores, {options.threads} threads. {'; '.join([version_of(options.program), *sorted(versions)])}; "
-             f"numpy {np.__version__}, Python {platform.python_version()}. Made by `cargo xtask bench kernel {' '.join(options.shown)}`.".replace(" `.", "`."),
-             "", CAPTION + f" The others have a kernel cache of {options.cache_mb:,} MB, rankwise its default.", ""]
+             f"{processor()}, {os.cpu_count()} cores, {options.threads} threads. "
+             f"{'; '.join([version_of(options.program), *sorted(versions)])}; numpy {np.__version__}, Python {platform.python_version()}. "
+             f"Made by `{' '.join(['cargo xtask bench kernel', *options.shown])}`.",
+             "", f"{CAPTION} The others have a kernel cache of {options.cache_mb:,} MB, rankwise its default.", ""]
     if found:
-        lines += ["## Summary", "", "Train · predict seconds; rankwise at the tolerance in the next column, where it is as good as all of the others.", "",
-                  *summary(found), ""]
+        about = "Train · predict seconds; rankwise at the tolerance in the next column, where it is as good as all of the others."
+        lines += ["## Summary", "", about, "", *summary(found), ""]
     for problem, results, remarks in found:
         lines += [f"## {problem.title}", "", parameters(problem), "", *table(problem, results), ""]
         lines += [f"- {remark}" for remark in remarks] + [""] * bool(remarks)

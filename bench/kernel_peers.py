@@ -73,6 +73,7 @@ def intelex(task):
 
 
 def libsvm(task):
+    """As many threads as OMP_NUM_THREADS says, where it was built with OpenMP."""
     from ctypes import c_double
 
     from libsvm.svm import libsvm as library
@@ -154,8 +155,8 @@ def warm(machine):
     machine().fit([[0.0], [1.0]], [0, 1])
 
 
-TOOLS = {"scikit-learn": scikit_learn, "libsvm": libsvm, "intelex-f64": intelex, "intelex-f32": intelex, "linfa": linfa,
-         "grid-scikit-learn": grid, "grid-intelex": grid}
+TOOLS = {"scikit-learn": scikit_learn, "libsvm-1": libsvm, "libsvm-2": libsvm, "intelex-f64": intelex, "intelex-f32": intelex,
+         "linfa": linfa, "grid-scikit-learn": grid, "grid-intelex": grid}
 
 if __name__ == "__main__":
     described = json.loads(sys.argv[1])
