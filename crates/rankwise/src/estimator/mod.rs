@@ -5,6 +5,7 @@ mod calibration;
 mod common;
 mod compare;
 mod davidson;
+mod item_dual;
 mod item_estimator;
 mod item_ranker;
 mod online;

@@ -3,13 +3,16 @@
 mod arena;
 mod block;
 mod cache;
+mod item_kernel;
 mod item_rows;
 mod landmarks;
 mod packed_pairs;
 mod spec;
+mod tiles;
 
 pub(crate) use block::{ItemBlocks, LANES, gather_differences};
 pub(crate) use cache::RowCache;
+pub(crate) use item_kernel::{ItemKernel, KernelPart, KernelValues};
 pub(crate) use item_rows::ItemRows;
 pub use landmarks::Landmarks;
 pub(crate) use packed_pairs::PackedPairs;
