@@ -6,24 +6,9 @@
 //! t·(target(t) − f) − ½·shift·t². The hinge of an item of class ±1 has one of the two signs of t, the tube around a
 //! target both, the rows of the matrix being the same.
 
-use super::ItemProducts;
+use super::{ItemDual, ItemProducts};
 use crate::kernel::{KernelPart, KernelValues};
 use crate::math::Real;
-
-/// What the dual says of the coefficient of one item.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct ItemDual {
-    /// At most 0; may be infinite where `shift` is not 0.
-    pub(crate) low: f64,
-    /// At least 0.
-    pub(crate) high: f64,
-    /// What t adds to the diagonal of the quadratic form.
-    pub(crate) shift: f64,
-    /// The score at which the loss begins from above, where t < 0.
-    pub(crate) below: f64,
-    /// The score at which it begins from below, where t > 0; at most `below`.
-    pub(crate) above: f64,
-}
 
 impl ItemDual {
     /// cost·max(0, margin − sign·f), or cost·max(0, margin − sign·f)².

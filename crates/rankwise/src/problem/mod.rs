@@ -18,7 +18,6 @@ pub(crate) use compare::{PairProblem, Task};
 pub(crate) use exact::Exact;
 pub(crate) use examples::{ExampleSums, ExampleTerms};
 pub(crate) use gram::MOST_COLUMNS as MATRIX_PAIRS;
-pub(crate) use item_qp::ItemDual;
 pub(crate) use item_sums::{ItemSums, ItemTerm, Slack, best_bias};
 pub(crate) use pair_rows::PairRows;
 pub(crate) use pair_sums::{Band, Costs, Hinge, PairSums, Rule};
@@ -221,6 +220,21 @@ pub(crate) trait RandomTerms {
     fn descend(&mut self, direction: &mut [f64], factor: f64, other: Option<(&mut [f64], f64)>);
     /// The mean of ‖d‖² over a few random terms with leads d·w.
     fn mean_square(&mut self) -> f64;
+}
+
+/// What the dual says of the coefficient of one item.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct ItemDual {
+    /// At most 0; may be infinite where `shift` is not 0.
+    pub(crate) low: f64,
+    /// At least 0.
+    pub(crate) high: f64,
+    /// What t adds to the diagonal of the quadratic form.
+    pub(crate) shift: f64,
+    /// The score at which the loss begins from above, where t < 0.
+    pub(crate) below: f64,
+    /// The score at which it begins from below, where t > 0; at most `below`.
+    pub(crate) above: f64,
 }
 
 /// Kernel values over items, as a method sees them that moves many coefficients at a time.
