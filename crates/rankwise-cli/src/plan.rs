@@ -4,6 +4,7 @@
 mod evaluate;
 mod grid;
 mod online;
+mod svm;
 mod train;
 mod tune;
 mod tune_items;
@@ -24,6 +25,7 @@ use crate::exit::{Failure, Run};
 
 pub(crate) use evaluate::{EvaluatePlan, PairsPlan, RankedPlan, evaluate};
 pub(crate) use online::OnlinePlan;
+pub(crate) use svm::{SvmMachine, SvmPlan};
 pub(crate) use train::{ItemPlan, TrainPlan, train};
 pub(crate) use tune::{PairSearch, Search, TunePlan, tune};
 pub(crate) use tune_items::ItemSearch;

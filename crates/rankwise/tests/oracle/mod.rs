@@ -1,6 +1,7 @@
 //! Slow and obvious twins, and numbers from independent solvers.
 
 mod both;
+pub(crate) mod classify;
 pub(crate) mod conic;
 pub(crate) mod likelihoods;
 mod metrics;
@@ -10,6 +11,7 @@ pub(crate) mod plain;
 pub(crate) mod rank_items;
 mod ranking_fixtures;
 pub(crate) mod ranking_metrics;
+mod regress;
 mod ridge;
 mod scikit_learn;
 mod simulate;
