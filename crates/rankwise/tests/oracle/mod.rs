@@ -3,6 +3,7 @@
 mod both;
 pub(crate) mod classify;
 pub(crate) mod conic;
+mod kernel_items;
 pub(crate) mod likelihoods;
 mod metrics;
 mod pairwise;
