@@ -333,8 +333,8 @@ pub(super) fn solution_of(
     let minimum = newton_cg::minimise(sums, start, limits);
     Solution {
         bias: 0.0,
-        objective: minimum.primal(),
-        gap: minimum.gap(),
+        objective: minimum.primal,
+        gap: minimum.gap,
         steps: minimum.steps,
         stop: minimum.stop.unwrap_or(Stop::Converged),
         weights: minimum.weights,

@@ -184,6 +184,36 @@ wide! {
     }
 }
 
+/// Query rows whose values are found together.
+const TILE_ROWS: usize = 4;
+
+wide! {
+    /// The kernel values of up to [`TILE_ROWS`] queries with the items from panel `first` on, row by row.
+    fn kernel_rows<T>(kernel: &KernelFunction, items: &Packed<T>, queries: &[T], norms: &[T], first: usize, out: &mut [T]) {
+        let d = items.d;
+        let stride = out.len() / norms.len();
+        if norms.len() == TILE_ROWS {
+            for p in 0..stride / LANES {
+                let panel = items.panel(first + p);
+                let rows: [&[T]; TILE_ROWS] = std::array::from_fn(|r| &queries[r * d..][..d]);
+                let values = dots::<T, FMA, TILE_ROWS>(panel, rows);
+                for (r, values) in values.into_iter().enumerate() {
+                    let out = &mut out[r * stride + p * LANES..][..LANES];
+                    out.copy_from_slice(&finish::<T, FMA>(kernel, values, norms[r], panel.norms));
+                }
+            }
+        } else {
+            for (r, &norm) in norms.iter().enumerate() {
+                for (p, out) in out[r * stride..][..stride].as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+                    let panel = items.panel(first + p);
+                    let [values] = dots::<T, FMA, 1>(panel, [&queries[r * d..][..d]]);
+                    *out = finish::<T, FMA>(kernel, values, norm, panel.norms);
+                }
+            }
+        }
+    }
+}
+
 wide! {
     /// Kernel values from products with the first items; all have a multiple of LANES numbers.
     pub(super) fn values_of_products<T>(kernel: &KernelFunction, products: &[T], norm: T, norms: &[T], out: &mut [T]) {
@@ -333,6 +363,34 @@ impl<T: Real> ItemBlocks<T> {
                 out[..n].par_iter_mut().enumerate().with_min_len(1024).for_each(|(b, out)| {
                     *out = T::from_f64(of_dot(&self.kernel, features.dot_row(b, &dense), norms[item] + norms[b]));
                 });
+            }
+        }
+    }
+
+    /// Kernel values of the items `rows` with those from `first` on (a multiple of [`LANES`]), row by row; `out` has as many
+    /// numbers for each row, a multiple of [`LANES`] too. Behind the last item there may be anything. On this thread alone.
+    pub(crate) fn tile(&self, rows: std::ops::Range<usize>, first: usize, out: &mut [T]) {
+        let stride = out.len() / rows.len().max(1);
+        match &self.store {
+            Store::Dense(packed) => {
+                let d = packed.d;
+                let (mut queries, mut norms) = (vec![T::ZERO; TILE_ROWS * d], [T::ZERO; TILE_ROWS]);
+                for (start, out) in rows.clone().step_by(TILE_ROWS).zip(out.chunks_mut(TILE_ROWS * stride)) {
+                    let n = TILE_ROWS.min(rows.end - start);
+                    for (r, norm) in norms[..n].iter_mut().enumerate() {
+                        *norm = packed.copy_item(start + r, &mut queries[r * d..][..d]);
+                    }
+                    kernel_rows(&self.kernel, packed, &queries, &norms[..n], first / LANES, out);
+                }
+            }
+            Store::Sparse { features, norms } => {
+                let mut dense = vec![0.0; features.n_cols()];
+                for (a, out) in rows.zip(out.chunks_mut(stride.max(1))) {
+                    features.copy_row(a, &mut dense);
+                    for (b, out) in (first..self.n).zip(out) {
+                        *out = T::from_f64(of_dot(&self.kernel, features.dot_row(b, &dense), norms[a] + norms[b]));
+                    }
+                }
             }
         }
     }

@@ -174,6 +174,28 @@ pub(crate) trait BlockSums {
     fn round_off(&mut self, width: f64);
     /// About the same sum over a small share of the data, if there is enough of it.
     fn thinned(&self) -> Option<Box<dyn BlockSums + '_>>;
+    /// The inner product of weights in which ‖w‖² and gradients are meant.
+    fn dot(&self, a: &[f64], b: &[f64]) -> f64 {
+        crate::math::dot(a, b)
+    }
+    /// The square of the norm.
+    fn square(&self, a: &[f64]) -> f64 {
+        a.iter().map(|x| x * x).sum()
+    }
+    /// Of a sum that knows a subspace in which most of its Hessian lies: what forming that part costs, in reads.
+    fn subspace_reads(&self) -> Option<f64> {
+        None
+    }
+    /// The Hessian in an orthonormal basis of that subspace, where the blocks are: row by row, and how many rows. Only the
+    /// lower triangle counts.
+    fn subspace_hessian(&mut self) -> Option<(Vec<f64>, usize)> {
+        None
+    }
+    /// A vector whose part within the subspace, in that basis, is changed by `change`; what lies outside stays.
+    fn within_subspace(&self, vector: &[f64], change: &dyn Fn(&mut [f64])) -> Vec<f64> {
+        let _ = change;
+        vector.to_vec()
+    }
 }
 
 /// A quadratic function of weights, with ½‖w‖² in it.

@@ -32,7 +32,7 @@ pub(crate) fn minimise(sums: &mut dyn BlockSums, start: Option<Vec<f64>>, limits
         let inner = Limits { tol: 0.5 * limits.tol, max_iter: limits.max_iter.saturating_sub(steps), ..limits };
         let minimum = newton_cg::minimise(sums, start, inner);
         steps += minimum.steps;
-        let (primal, gap) = (minimum.primal(), minimum.gap());
+        let (primal, gap) = (minimum.primal, minimum.gap);
         let dual = primal - gap * primal.max(1e-12);
         let shrinking = (0.25 * limits.tol * primal / minimum.point.excess).sqrt();
         start = Some(minimum.weights.clone());
