@@ -56,7 +56,10 @@ pub(crate) fn largest_scale_ratio(items: &Features) -> f64 {
     stats.scale_ratio()
 }
 
-/// Variance of all entries of a matrix together.
-pub(crate) fn overall_variance(items: &Features) -> f64 {
-    scale::ColumnStats::of(items).overall_variance()
+/// Variance of all entries of a matrix together, rows counted by weight.
+pub(crate) fn overall_variance(items: &Features, weights: Option<&[f64]>) -> f64 {
+    match weights {
+        None => scale::ColumnStats::of(items).overall_variance(),
+        Some(_) => scale::ColumnStats::of_rows(items, 0..items.n_rows(), weights).overall_variance(),
+    }
 }

@@ -7,6 +7,8 @@ mod compare;
 mod davidson;
 mod item_estimator;
 mod item_ranker;
+mod kernel_items;
+mod kernel_rank;
 mod online;
 mod online_run;
 mod online_start;

@@ -57,8 +57,13 @@ impl LandmarkBasis {
         self.landmarks.len()
     }
 
+    /// ψ of all rows, one column after the other.
+    pub(crate) fn columns(&self) -> &[f64] {
+        &self.psi
+    }
+
     /// ψ of all rows, in one dimension.
-    pub(crate) fn column(&self, at: usize) -> &[f64] {
+    fn column(&self, at: usize) -> &[f64] {
         &self.psi[at * self.n_rows..][..self.n_rows]
     }
 

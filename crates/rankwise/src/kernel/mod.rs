@@ -14,6 +14,7 @@ pub(crate) use basis::LandmarkBasis;
 pub(crate) use block::{ItemBlocks, LANES, gather_differences};
 pub(crate) use cache::RowCache;
 pub(crate) use item_rows::ItemRows;
+pub(crate) use landmarks::Chosen;
 pub use landmarks::Landmarks;
 pub(crate) use matrix::{KernelMatrix, SymmetricMatrix};
 pub(crate) use packed_pairs::PackedPairs;

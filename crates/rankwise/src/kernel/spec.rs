@@ -99,8 +99,13 @@ impl Kernel {
 
     /// Fixes γ for the given training items and checks the parameters.
     pub fn resolve(self, items: &Features) -> Result<KernelFunction> {
+        self.resolve_weighted(items, None)
+    }
+
+    /// The same, where items have weights.
+    pub(crate) fn resolve_weighted(self, items: &Features, weights: Option<&[f64]>) -> Result<KernelFunction> {
         self.check()?;
-        Ok(self.with_scale(scale_gamma(items)))
+        Ok(self.with_scale(scale_gamma(items, weights)))
     }
 
     /// Whether its γ is `scale`.
@@ -126,8 +131,8 @@ impl Kernel {
     }
 }
 
-fn scale_gamma(items: &Features) -> f64 {
-    let gamma = 1.0 / (items.n_cols() as f64 * crate::data::overall_variance(items));
+fn scale_gamma(items: &Features, weights: Option<&[f64]>) -> f64 {
+    let gamma = 1.0 / (items.n_cols() as f64 * crate::data::overall_variance(items, weights));
     if gamma.is_finite() && gamma > 0.0 { gamma } else { 1.0 }
 }
 

@@ -5,6 +5,7 @@ mod compare;
 mod exact;
 mod examples;
 mod gram;
+mod kernel_sums;
 mod pair_rows;
 mod pair_sums;
 mod rank;
@@ -16,6 +17,7 @@ pub(crate) use compare::{PairProblem, Task};
 pub(crate) use exact::Exact;
 pub(crate) use examples::{ExampleSums, ExampleTerms};
 pub(crate) use gram::MOST_COLUMNS as MATRIX_PAIRS;
+pub(crate) use kernel_sums::KernelSums;
 pub(crate) use pair_rows::PairRows;
 pub(crate) use pair_sums::{Band, Costs, Hinge, PairSums, Rule};
 pub(crate) use rank::{Draw, GroupTerms, PairTerms, RankCounts, RankSums, Shape, Weighing};
@@ -149,6 +151,11 @@ pub(crate) trait BlockSums {
     fn go_to(&mut self, weights: &[f64]) -> SumPoint;
     /// Hessian times a vector, where the blocks are. One read.
     fn hessian_times(&mut self, v: &[f64]) -> Vec<f64>;
+    /// The same for vectors one after the other.
+    fn hessian_times_all(&mut self, vectors: &[f64]) -> Vec<f64> {
+        let dim = self.dim().max(1);
+        vectors.chunks_exact(dim).flat_map(|v| self.hessian_times(v)).collect()
+    }
     /// About the diagonal of the Hessian. One read or two.
     fn hessian_diagonal(&mut self) -> Vec<f64>;
     /// Vectors, one after the other, whose outer products sum to about the Hessian: about `n` of them.

@@ -153,6 +153,35 @@ impl Block {
         }
     }
 
+    /// The curvature of the losses times what each of some vectors makes of the rows, without C and the way back: one number
+    /// for every row, vector by vector.
+    pub(super) fn curvatures(&mut self, visit: &Visit<'_>, vectors: &[f64], shape: Shape) -> Vec<f64> {
+        let n = self.rows.len();
+        let numbers = visit.numbers(&self.rows);
+        let dim = visit.n_cols().max(1);
+        let mut out = vec![0.0; vectors.len() / dim * n];
+        let change = &mut self.change;
+        for (vector, out) in vectors.chunks_exact(dim).zip(out.chunks_exact_mut(n.max(1))) {
+            change.resize(n, 0.0);
+            visit.times(numbers, vector, change);
+            for g in 0..self.groups.len() {
+                let span = span(&self.groups, n, g);
+                let of_items = self.weights.as_ref().map(|w| &w[span.clone()]);
+                let (scores, change, out) = (&self.scores[span.clone()], &change[span.clone()], &mut out[span]);
+                let group = &mut self.groups[g];
+                group.curvature_times(shape, scores, change, of_items, out, &mut self.scratch);
+                out.iter_mut().for_each(|p| *p *= group.factor);
+            }
+        }
+        out
+    }
+
+    /// Rows that have a pair with a curvature.
+    pub(super) fn curved_rows(&self) -> impl Iterator<Item = u32> {
+        let degrees = self.groups.iter().flat_map(|group| group.degrees());
+        self.rows.iter().zip(degrees).filter(|(_, degree)| **degree > 0.0).map(|(&row, _)| row)
+    }
+
     /// About the diagonal of the Hessian, without C: every item's curvature as if it were paired with the mean of its group.
     pub(super) fn hessian_diagonal(&mut self, visit: &Visit<'_>, shape: Shape, sums: &mut [f64]) {
         let mut means = vec![0.0; sums.len()];
