@@ -11,7 +11,7 @@ const FEW_ITEMS: usize = 256;
 /// Landmarks of more items at the least, at the most, and one for so many items in between.
 const LEAST_LANDMARKS: usize = 256;
 const MOST_LANDMARKS: usize = 512;
-const ITEMS_A_LANDMARK: usize = 16;
+const ITEMS_A_LANDMARK: usize = 40;
 /// Below this tolerance kernel values in f32 are too coarse.
 pub(super) const FINE: f64 = 1e-5;
 
@@ -96,16 +96,14 @@ impl KernelItems {
         place
     }
 
-    /// The coefficients with exact zeros and balances: what makes no difference to any pair goes. Items without a pair have
-    /// none, and those of a group sum to 0, as they do at the optimum. `losses` must stand at equal scores.
+    /// Takes rounding away from the coefficients of every group, which sum to 0; where no pair of an item ever had a slope, it
+    /// has none.
     pub(super) fn clean(&self, losses: &RankSums<'_>, coefficients: &mut [f64]) {
-        let mut is_paired = vec![false; coefficients.len()];
-        losses.curved_rows().into_iter().for_each(|row| is_paired[self.place(row)] = true);
-        coefficients.iter_mut().zip(&is_paired).filter(|(_, is_paired)| !**is_paired).for_each(|(a, _)| *a = 0.0);
         for rows in losses.rows_of_groups() {
-            let places: Vec<usize> = rows.iter().map(|&row| self.place(row)).filter(|&at| is_paired[at]).collect();
-            let mean = places.iter().map(|&at| coefficients[at]).sum::<f64>() / places.len().max(1) as f64;
-            places.iter().for_each(|&at| coefficients[at] -= mean);
+            let places = || rows.iter().map(|&row| self.place(row)).filter(|&at| coefficients[at] != 0.0);
+            let (n, sum) = places().fold((0, 0.0), |(n, sum), at| (n + 1, sum + coefficients[at]));
+            let places: Vec<usize> = places().collect();
+            places.into_iter().for_each(|at| coefficients[at] -= sum / f64::from(n));
         }
     }
 
@@ -118,6 +116,19 @@ impl KernelItems {
             coefficients: support.iter().map(|&at| coefficients[at]).collect(),
         };
         (function, support.len())
+    }
+
+    /// Random landmarks among `places`, for a solver's preconditioner; none where rounding does not allow any. An error where
+    /// the kernel is seen not to be positive definite.
+    pub(super) fn basis(&self, matrix: &dyn SymmetricMatrix, mut places: Vec<u32>, seed: u64) -> Result<LandmarkBasis> {
+        let n = places.len();
+        if n > FEW_ITEMS {
+            Random::new(seed).shuffle(&mut places);
+            places.truncate((n / ITEMS_A_LANDMARK).clamp(LEAST_LANDMARKS, MOST_LANDMARKS));
+            places.sort_unstable();
+        }
+        let none = || LandmarkBasis::new(matrix, Vec::new()).filter(|_| self.kernel.is_positive_definite());
+        LandmarkBasis::new(matrix, places).or_else(none).ok_or_else(|| self.not_positive())
     }
 
     /// The error that a kernel without a norm deserves.
@@ -142,15 +153,4 @@ pub(super) fn no_start() -> Error {
         problem: "a machine with a kernel does not start from another model".into(),
         remedy: "leave out --init, or choose --kernel linear".into(),
     }
-}
-
-/// Random landmarks among `places`, for a solver's preconditioner.
-pub(super) fn basis_of(matrix: &dyn SymmetricMatrix, mut places: Vec<u32>, seed: u64) -> Option<LandmarkBasis> {
-    let n = places.len();
-    if n > FEW_ITEMS {
-        Random::new(seed).shuffle(&mut places);
-        places.truncate((n / ITEMS_A_LANDMARK).clamp(LEAST_LANDMARKS, MOST_LANDMARKS));
-        places.sort_unstable();
-    }
-    LandmarkBasis::new(matrix, places)
 }

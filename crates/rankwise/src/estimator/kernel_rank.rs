@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::RankSvm;
 use super::common::Fit;
 use super::item_ranker::{Solution, check_pairs, why_dropped, why_to_scale};
-use super::kernel_items::{FINE, KernelItems, basis_of, no_start};
+use super::kernel_items::{FINE, KernelItems, no_start};
 use super::rank_svm::{record, solution_of};
 use crate::data::{RankView, Ranking, Rows};
 use crate::error::Result;
@@ -78,10 +78,7 @@ impl RankSvm {
             let matrix = items.matrix(is_fine, self.effort.cache_mb << 20)?;
             let losses = self.losses(items, data)?;
             let places = losses.rows_of_groups().flatten().map(|&row| items.place(row) as u32).collect();
-            let basis = basis_of(&*matrix, places, self.effort.seed);
-            if basis.is_none() && !items.kernel.is_positive_definite() {
-                return Err(items.not_positive());
-            }
+            let basis = items.basis(&*matrix, places, self.effort.seed)?;
             let mut sums = KernelSums::new(&*matrix, losses, basis);
             let from = start.take().map(|coefficients| sums.with_scores(coefficients));
             let inner = Limits {
@@ -95,7 +92,6 @@ impl RankSvm {
             steps += solution.steps;
             solution.steps = steps;
             let mut losses = self.losses(items, data)?;
-            losses.go_to(&vec![0.0; matrix.len()]);
             items.clean(&losses, &mut solution.weights);
             let exact = if is_fine { matrix } else { items.matrix(true, 0)? };
             certify(items, &mut losses, &*exact, &mut solution, width, limits.tol)?;

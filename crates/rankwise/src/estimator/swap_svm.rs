@@ -6,7 +6,7 @@ use super::common::{Effort, Fit, setters};
 use super::item_ranker::{
     Record, Solution, check_pairs, check_width, rank_sums, weights_of, why_dropped, why_to_scale,
 };
-use super::kernel_items::{KernelItems, basis_of, no_start};
+use super::kernel_items::{KernelItems, no_start};
 use crate::data::{Ranking, Scale};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
@@ -162,12 +162,9 @@ impl SwapSvm {
         self.divide(&mut losses);
         let matrix = items.matrix(true, self.effort.cache_mb << 20)?;
         let n = matrix.len();
-        let has_norm = items.kernel.is_positive_definite()
-            || basis_of(&*matrix, (0..n as u32).collect(), self.effort.seed).is_some();
-        let mut sums = KernelSums::new(&*matrix, losses, None);
-        if !has_norm {
-            return Err(items.not_positive());
-        }
+        // Planes need no basis; but whether there is one tells whether there is a norm.
+        let places = if items.kernel.is_positive_definite() { Vec::new() } else { (0..n as u32).collect() };
+        let mut sums = KernelSums::new(&*matrix, losses, items.basis(&*matrix, places, self.effort.seed)?);
         let minimum = cutting_plane::minimise(&mut sums, None, limits);
         if sums.dot(&minimum.weights, &minimum.weights) < -1e-6 * minimum.primal.abs() {
             return Err(items.not_positive());

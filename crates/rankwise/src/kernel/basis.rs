@@ -5,7 +5,7 @@
 use rayon::prelude::*;
 
 use super::SymmetricMatrix;
-use crate::math::{add_multiple, dot};
+use crate::math::{add_multiple, cholesky, dot};
 
 /// Rows whose numbers stay in the processor's cache.
 const ROWS: usize = 256;
@@ -14,12 +14,9 @@ const PART: usize = 1024;
 /// Columns that one thread takes at a time.
 const COLUMNS: usize = 16;
 
-/// Landmarks among the rows of a matrix, and ψ of all rows.
+/// ψ of all rows of a matrix, for landmarks among them.
 pub(crate) struct LandmarkBasis {
-    landmarks: Vec<u32>,
     n_rows: usize,
-    /// L, row by row: a lower triangle in a square.
-    factor: Vec<f64>,
     /// ψ of all rows, one column after the other.
     psi: Vec<f64>,
 }
@@ -35,26 +32,19 @@ impl LandmarkBasis {
             (0..=a).for_each(|b| factor[a * m + b] = psi[b * n_rows + row as usize]);
         }
         let largest = (0..m).map(|a| factor[a * m + a]).fold(0.0, f64::max);
-        let ridge = matrix.resolution() * largest;
-        for a in 0..m {
-            let (before, row) = factor.split_at_mut(a * m);
-            for b in 0..a {
-                row[b] = (row[b] - dot(&row[..b], &before[b * m..b * m + b])) / before[b * m + b];
-            }
-            let left = row[a] - dot(&row[..a], &row[..a]);
-            if left.is_nan() || left < -10.0 * ridge {
-                return None;
-            }
-            row[a] = (left.max(0.0) + ridge).sqrt();
+        if largest == 0.0 {
+            return Some(LandmarkBasis { n_rows, psi: Vec::new() });
         }
-        if largest > 0.0 {
-            divide(&mut psi, n_rows, &factor, m);
+        if !cholesky(&mut factor, m, matrix.resolution() * largest) {
+            return None;
         }
-        Some(LandmarkBasis { landmarks, n_rows, factor, psi })
+        divide(&mut psi, n_rows, &factor, m);
+        Some(LandmarkBasis { n_rows, psi })
     }
 
+    /// How many dimensions it has.
     pub(crate) fn len(&self) -> usize {
-        self.landmarks.len()
+        self.psi.len() / self.n_rows.max(1)
     }
 
     /// ψ of all rows, one column after the other.
@@ -67,32 +57,13 @@ impl LandmarkBasis {
         &self.psi[at * self.n_rows..][..self.n_rows]
     }
 
-    /// The part of Σ aᵢ K(i, ·) that lies in the span, in the basis; `scores` are K·a.
-    pub(crate) fn project(&self, scores: &[f64]) -> Vec<f64> {
-        let m = self.len();
-        let mut out: Vec<f64> = self.landmarks.iter().map(|&row| scores[row as usize]).collect();
-        for a in 0..m {
-            let row = &self.factor[a * m..];
-            out[a] = (out[a] - dot(&row[..a], &out[..a])) / row[a];
+    /// What the basis leaves of K(x, x), in the mean.
+    pub(crate) fn mean_rest(&self, matrix: &dyn SymmetricMatrix) -> f64 {
+        let mut rest = matrix.diagonal();
+        for column in self.psi.chunks_exact(self.n_rows.max(1)) {
+            rest.iter_mut().zip(column).for_each(|(rest, value)| *rest -= value * value);
         }
-        out
-    }
-
-    /// Adds a function of the span, given in the basis, to coefficients and to scores.
-    pub(crate) fn add(&self, weights: &[f64], coefficients: &mut [f64], scores: &mut [f64]) {
-        let m = self.len();
-        scores.par_chunks_mut(16 * ROWS).enumerate().for_each(|(part, out)| {
-            for (at, &weight) in weights.iter().enumerate() {
-                add_multiple(out, weight, &self.column(at)[part * 16 * ROWS..][..out.len()]);
-            }
-        });
-        let mut left = weights.to_vec();
-        for a in (0..m).rev() {
-            let row = &self.factor[a * m..];
-            let value = left[a] / row[a];
-            add_multiple(&mut left[..a], -value, &row[..a]);
-            coefficients[self.landmarks[a] as usize] += value;
-        }
+        rest.iter().sum::<f64>().max(0.0) / self.n_rows.max(1) as f64
     }
 
     /// ψᵀ·columns, row by row; only the lower triangle is found.
@@ -150,22 +121,19 @@ mod tests {
     use crate::kernel::{KernelFunction, KernelMatrix};
 
     #[test]
-    fn the_basis_is_orthonormal_and_knows_its_functions() {
+    fn the_basis_describes_its_landmarks() {
         let mut random = Random::new(4);
         let items = Features::dense(3, (0..300 * 3).map(|_| random.normal()).collect(), Precision::F64).unwrap();
         let matrix = KernelMatrix::<f64>::new(KernelFunction::Rbf { gamma: 0.5 }, &items, 1 << 24).unwrap();
         let landmarks: Vec<u32> = (0..40).map(|k| k * 7).collect();
         let basis = LandmarkBasis::new(&matrix, landmarks.clone()).unwrap();
-        // A function of the landmarks alone is all in the span; its norm is that of its weights.
-        let mut coefficients = vec![0.0; 300];
-        landmarks.iter().for_each(|&l| coefficients[l as usize] = random.normal());
-        let scores = matrix.times(&coefficients);
-        let weights = basis.project(&scores);
-        assert!((dot(&weights, &weights) / dot(&coefficients, &scores) - 1.0).abs() < 1e-7);
-        let (mut back, mut back_scores) = (vec![0.0; 300], vec![0.0; 300]);
-        basis.add(&weights, &mut back, &mut back_scores);
-        let worst = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        assert!(worst(&back_scores, &scores) < 1e-6 && worst(&matrix.times(&back), &back_scores) < 1e-8);
+        // The kernel of a landmark with anything is the product of what describes them.
+        let column = matrix.columns(&[landmarks[5]]);
+        for row in 0..300 {
+            let product: f64 = (0..40).map(|k| basis.column(k)[landmarks[5] as usize] * basis.column(k)[row]).sum();
+            assert!((product - column[row]).abs() < 1e-7, "{product} {}", column[row]);
+        }
+        assert!(basis.mean_rest(&matrix) > 0.01 && basis.mean_rest(&matrix) < 1.0);
         let product = basis.times(&basis.psi);
         for a in 0..40 {
             for b in 0..=a {

@@ -26,6 +26,8 @@ pub(crate) trait SymmetricMatrix: Sync {
     fn times(&self, v: &[f64]) -> Vec<f64>;
     /// Some of its columns, one after the other.
     fn columns(&self, which: &[u32]) -> Vec<f64>;
+    /// The numbers on its diagonal.
+    fn diagonal(&self) -> Vec<f64>;
     /// Relative to its largest number, what rounding has left of others.
     fn resolution(&self) -> f64;
 }
@@ -126,6 +128,10 @@ impl<T: Real> SymmetricMatrix for KernelMatrix<T> {
             },
         );
         out
+    }
+
+    fn diagonal(&self) -> Vec<f64> {
+        (0..self.items.len()).map(|item| self.items.self_value(item)).collect()
     }
 
     fn resolution(&self) -> f64 {

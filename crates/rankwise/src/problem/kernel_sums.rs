@@ -6,23 +6,35 @@
 //! they make: whatever a solver adds up, the scores come along, and a product with K is needed once for every new gradient
 //! or product with the Hessian.
 //!
-//! What lies in the span of some landmarks is most of K where it decays quickly; there the Hessian is known in full.
+//! Newton's step is solved for in scores, preconditioned by what stands for K: the span of some landmarks, and a diagonal.
 
+use rayon::prelude::*;
+
+use super::{BlockSums, Plane, Planes, ScoreSpace, SumPoint};
 use crate::kernel::{LandmarkBasis, SymmetricMatrix};
+use crate::math::{add_multiple, cholesky, dot, solve_lower, solve_upper};
 
-use super::{BlockSums, Plane, Planes, SumPoint};
+/// Rows that one thread takes at a time.
+const PART: usize = 2048;
 
 /// Losses of the scores that a kernel makes.
 pub(crate) struct KernelSums<'a, S> {
     matrix: &'a dyn SymmetricMatrix,
     losses: S,
-    basis: Option<LandmarkBasis>,
+    /// What stands for most of the matrix, and the mean of what it leaves on the diagonal.
+    basis: LandmarkBasis,
+    rest: f64,
+    /// Of the basis where the losses were last: B⁻¹ψ, H B⁻¹ψ and the factor of I + ψᵀH B⁻¹ψ.
+    eased: Vec<f64>,
+    curved: Vec<f64>,
+    factor: Vec<f64>,
 }
 
 impl<'a, S: BlockSums> KernelSums<'a, S> {
     /// `losses` take scores for weights.
-    pub(crate) fn new(matrix: &'a dyn SymmetricMatrix, losses: S, basis: Option<LandmarkBasis>) -> Self {
-        KernelSums { matrix, losses, basis }
+    pub(crate) fn new(matrix: &'a dyn SymmetricMatrix, losses: S, basis: LandmarkBasis) -> Self {
+        let rest = basis.mean_rest(matrix);
+        KernelSums { matrix, losses, basis, rest, eased: Vec::new(), curved: Vec::new(), factor: Vec::new() }
     }
 
     /// Coefficients with their scores.
@@ -90,37 +102,72 @@ impl<S: BlockSums> BlockSums for KernelSums<'_, S> {
     }
 
     fn dot(&self, a: &[f64], b: &[f64]) -> f64 {
-        crate::math::dot(&a[..self.n()], &b[self.n()..])
+        dot(&a[..self.n()], &b[self.n()..])
     }
 
     fn square(&self, a: &[f64]) -> f64 {
         self.dot(a, a)
     }
 
-    fn subspace_reads(&self) -> Option<f64> {
-        let (m, n) = (self.basis.as_ref()?.len() as f64, self.n() as f64);
-        // Products in the cache take a fraction of the time of those in memory; sums over pairs take some dozens.
-        Some(m * (m / 8.0 + 20.0) / n)
+    fn in_scores(&mut self) -> Option<&mut dyn ScoreSpace> {
+        Some(self)
+    }
+}
+
+impl<S: BlockSums> ScoreSpace for KernelSums<'_, S> {
+    fn scores(&self, coefficients: &[f64]) -> Vec<f64> {
+        self.matrix.times(coefficients)
     }
 
-    fn subspace_hessian(&mut self) -> Option<(Vec<f64>, usize)> {
-        let basis = self.basis.as_ref()?;
-        let products = self.losses.hessian_times_all(basis.columns());
-        Some((basis.times(&products), basis.len()))
+    fn curvature_times(&mut self, change: &[f64]) -> Vec<f64> {
+        self.losses.hessian_times(change)
     }
 
-    fn within_subspace(&self, vector: &[f64], change: &dyn Fn(&mut [f64])) -> Vec<f64> {
-        let mut out = vector.to_vec();
-        if let Some(basis) = &self.basis {
-            let (coefficients, scores) = out.split_at_mut(self.n());
-            let before = basis.project(scores);
-            let mut after = before.clone();
-            change(&mut after);
-            after.iter_mut().zip(&before).for_each(|(after, before)| *after -= before);
-            basis.add(&after, coefficients, scores);
+    /// With H the curvature and K ≈ ψψᵀ + rest, the inverse of I + K·H is that of B + ψψᵀH, B = I + rest·H, which is
+    /// B⁻¹ − B⁻¹ψ (I + ψᵀH B⁻¹ψ)⁻¹ (H B⁻¹ψ)ᵀ.
+    fn renew(&mut self) {
+        self.losses.ease(self.rest);
+        self.eased = self.losses.eased(self.basis.columns());
+        self.curved = self.losses.hessian_times_all(&self.eased);
+        let m = self.basis.len();
+        self.factor = self.basis.times(&self.curved);
+        (0..m).for_each(|at| self.factor[at * m + at] += 1.0);
+        if !cholesky(&mut self.factor, m, 0.0) {
+            self.factor.clear();
+        }
+    }
+
+    fn about_inverse(&mut self, v: &[f64]) -> Vec<f64> {
+        let mut out = self.losses.eased(v);
+        let m = self.basis.len();
+        if self.factor.len() == m * m {
+            let mut weights = products(&self.curved, v);
+            solve_lower(&self.factor, m, &mut weights);
+            solve_upper(&self.factor, m, &mut weights);
+            subtract(&self.eased, &weights, &mut out);
         }
         out
     }
+
+    fn about_square(&self, coefficients: &[f64]) -> f64 {
+        let weights = products(self.basis.columns(), coefficients);
+        dot(&weights, &weights) + self.rest * dot(coefficients, coefficients)
+    }
+}
+
+/// The products of a vector with columns one after the other.
+fn products(columns: &[f64], v: &[f64]) -> Vec<f64> {
+    columns.par_chunks_exact(v.len().max(1)).map(|column| dot(column, v)).collect()
+}
+
+/// Subtracts weighted columns.
+fn subtract(columns: &[f64], weights: &[f64], out: &mut [f64]) {
+    let n = out.len();
+    out.par_chunks_mut(PART).enumerate().for_each(|(part, out)| {
+        for (at, &weight) in weights.iter().enumerate() {
+            add_multiple(out, -weight, &columns[at * n + part * PART..][..out.len()]);
+        }
+    });
 }
 
 impl<S: Planes> Planes for KernelSums<'_, S> {

@@ -189,20 +189,32 @@ pub(crate) trait BlockSums {
     fn square(&self, a: &[f64]) -> f64 {
         a.iter().map(|x| x * x).sum()
     }
-    /// Of a sum that knows a subspace in which most of its Hessian lies: what forming that part costs, in reads.
-    fn subspace_reads(&self) -> Option<f64> {
+    /// What a sum of losses of scores is, in the space of scores.
+    fn in_scores(&mut self) -> Option<&mut dyn ScoreSpace> {
         None
     }
-    /// The Hessian in an orthonormal basis of that subspace, where the blocks are: row by row, and how many rows. Only the
-    /// lower triangle counts.
-    fn subspace_hessian(&mut self) -> Option<(Vec<f64>, usize)> {
-        None
+    /// Makes ready for [`BlockSums::eased`] where the blocks are.
+    fn ease(&mut self, shift: f64) {
+        let _ = shift;
     }
-    /// A vector whose part within the subspace, in that basis, is changed by `change`; what lies outside stays.
-    fn within_subspace(&self, vector: &[f64], change: &dyn Fn(&mut [f64])) -> Vec<f64> {
-        let _ = change;
-        vector.to_vec()
+    /// About (I + shift·Hessian)⁻¹ times vectors one after the other, such that it commutes with the Hessian.
+    fn eased(&mut self, vectors: &[f64]) -> Vec<f64> {
+        vectors.to_vec()
     }
+}
+
+/// Losses of scores s = K·a with the norm a·K a: Newton's step as conjugate gradients on scores see it.
+pub(crate) trait ScoreSpace {
+    /// K·a
+    fn scores(&self, coefficients: &[f64]) -> Vec<f64>;
+    /// The curvature H of the losses times a change of scores.
+    fn curvature_times(&mut self, change: &[f64]) -> Vec<f64>;
+    /// Makes ready for the next two where the losses are.
+    fn renew(&mut self);
+    /// About (I + K·H)⁻¹·v; self-adjoint in the inner product of H.
+    fn about_inverse(&mut self, v: &[f64]) -> Vec<f64>;
+    /// About a·K a.
+    fn about_square(&self, coefficients: &[f64]) -> f64;
 }
 
 /// A quadratic function of weights, with ½‖w‖² in it.

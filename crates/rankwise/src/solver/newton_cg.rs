@@ -6,8 +6,8 @@
 //! sketch or by the Hessian's diagonal, and no further than the model of the function is good, nor than the tolerance
 //! asks. Full steps need one read for value, gradient and certificate together.
 //!
-//! All products of weights and gradients are in the inner product of the problem. One that knows a subspace in which most of
-//! its Hessian lies has that for a sketch.
+//! All products of weights and gradients are in the inner product of the problem. Where that is a kernel's, a step is solved
+//! for in scores (`score_cg`).
 
 use std::collections::VecDeque;
 
@@ -15,6 +15,7 @@ use rayon::prelude::*;
 
 use super::Limits;
 use super::cholesky::Cholesky;
+use super::score_cg;
 use crate::math::add_multiple;
 use crate::problem::{BlockSums, SumPoint};
 use crate::progress::Stop;
@@ -108,15 +109,12 @@ struct Search<'a, 'b> {
 enum Preconditioner {
     Diagonal(Vec<f64>),
     Sketch(Cholesky),
-    /// Within the subspace that the problem knows.
-    Subspace(Cholesky),
 }
 
 impl Preconditioner {
-    fn solve(&self, sums: &dyn BlockSums, residual: &[f64]) -> Vec<f64> {
+    fn solve(&self, residual: &[f64]) -> Vec<f64> {
         match self {
             Preconditioner::Diagonal(diagonal) => residual.iter().zip(diagonal).map(|(r, m)| r / m).collect(),
-            Preconditioner::Subspace(factor) => sums.within_subspace(residual, &|x| factor.solve(x)),
             Preconditioner::Sketch(factor) => {
                 let mut x = residual.to_vec();
                 factor.solve(&mut x);
@@ -150,17 +148,23 @@ impl<'a, 'b> Search<'a, 'b> {
             if let Some(stop) = self.limits.reached(steps, gap(self.sums, &weights, &point)) {
                 break Some(stop);
             }
-            let known = preconditioner.take().filter(|_| !self.wants_sketch());
-            let preconditioner = preconditioner.insert(known.unwrap_or_else(|| self.precondition()));
             let gradient: Vec<f64> = weights.iter().zip(&point.gradient).map(|(w, g)| w + g).collect();
             // A quarter of what the tolerance asks: the model's gradient at the end of the step is not quite the true one.
             let goal = (0.25 * tol * value).max(forcing * forcing * half_square);
-            // A good sketch with what the last steps have told is as good as the Hessian, and needs no read.
-            let is_quick = !matches!(preconditioner, Preconditioner::Diagonal(_)) && n_slow < MOST_SLOW;
-            let step = if is_quick {
-                memory.step(self.sums, preconditioner, &gradient)
+            let mut is_quick = false;
+            let limits = self.limits;
+            let step = if let Some(space) = self.sums.in_scores() {
+                score_cg::step(space, &gradient, goal, || limits.is_over())
             } else {
-                self.solve(preconditioner, &gradient, goal)
+                let known = preconditioner.take().filter(|_| !self.wants_sketch());
+                let preconditioner = preconditioner.insert(known.unwrap_or_else(|| self.precondition()));
+                // A good sketch with what the last steps have told is as good as the Hessian, and needs no read.
+                is_quick = matches!(preconditioner, Preconditioner::Sketch(_)) && n_slow < MOST_SLOW;
+                if is_quick {
+                    memory.step(self.sums, preconditioner, &gradient)
+                } else {
+                    self.solve(preconditioner, &gradient, goal)
+                }
             };
             let slope = self.sums.dot(&gradient, &step);
             let mut next_weights: Vec<f64> = weights.iter().zip(&step).map(|(w, s)| w + s).collect();
@@ -234,30 +238,18 @@ impl<'a, 'b> Search<'a, 'b> {
 
     /// Multiplications of a sketch in units of one read.
     fn sketch_reads(&self) -> f64 {
-        if let Some(reads) = self.sums.subspace_reads() {
-            return reads;
-        }
         let dim = self.sums.dim() as f64;
         let vectors = SKETCHED_PER_WEIGHT * self.sums.dim();
         let products = self.sums.sketch_products(vectors) + dim * dim * dim / 6.0;
         products / (2.0 * self.sums.n_numbers().max(1) as f64)
     }
 
-    fn may_sketch(&self) -> bool {
-        self.sums.subspace_reads().is_some() || self.sums.dim() <= MOST_SKETCHED
-    }
-
     /// Whether a new sketch would cost less than the reads since the last one.
     fn wants_sketch(&self) -> bool {
-        self.may_sketch() && self.sketch_reads() <= self.reads
+        self.sums.dim() <= MOST_SKETCHED && self.sketch_reads() <= self.reads
     }
 
     fn precondition(&mut self) -> Preconditioner {
-        if let Some((mut matrix, dim)) = self.sums.subspace_hessian() {
-            (0..dim).for_each(|at| matrix[at * dim + at] += 1.0);
-            self.reads = 0.0;
-            return Preconditioner::Subspace(Cholesky::new(matrix, dim, 1.0));
-        }
         let dim = self.sums.dim();
         if self.wants_sketch() || (dim <= MOST_SKETCHED && self.sketch_reads() <= 1.0) {
             let mut matrix = vec![0.0; dim * dim];
@@ -275,11 +267,11 @@ impl<'a, 'b> Search<'a, 'b> {
     fn solve(&mut self, preconditioner: &Preconditioner, gradient: &[f64], goal: f64) -> Vec<f64> {
         let mut step = vec![0.0; gradient.len()];
         let mut residual: Vec<f64> = gradient.iter().map(|g| -g).collect();
-        let mut direction = preconditioner.solve(self.sums, &residual);
+        let mut direction = preconditioner.solve(&residual);
         let mut square = self.sums.dot(&residual, &direction);
         let mut left = 0.5 * self.sums.dot(&residual, &residual);
         // More than a few times what a new sketch costs is better spent on one.
-        let worth = if self.may_sketch() { 2.0 * self.sketch_reads() } else { f64::INFINITY };
+        let worth = if self.sums.dim() <= MOST_SKETCHED { 2.0 * self.sketch_reads() } else { f64::INFINITY };
         let most = (worth as usize).clamp(LEAST_INNER, MOST_INNER);
         for n_done in 0..most {
             let is_solved = left <= goal && n_done > 0;
@@ -293,7 +285,7 @@ impl<'a, 'b> Search<'a, 'b> {
             add_multiple(&mut step, size, &direction);
             add_multiple(&mut residual, -size, &image);
             left = 0.5 * self.sums.dot(&residual, &residual);
-            let preconditioned = preconditioner.solve(self.sums, &residual);
+            let preconditioned = preconditioner.solve(&residual);
             let next = self.sums.dot(&residual, &preconditioned);
             let ratio = next / square;
             square = next;
@@ -351,7 +343,7 @@ impl Memory {
             add_multiple(&mut left, -size, change);
             sizes.push(size);
         }
-        let mut next = preconditioner.solve(sums, &left);
+        let mut next = preconditioner.solve(&left);
         for ((step, change, inverse), size) in self.steps.iter().zip(sizes.into_iter().rev()) {
             let excess = inverse * sums.dot(change, &next);
             add_multiple(&mut next, size - excess, step);

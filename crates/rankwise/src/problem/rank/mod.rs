@@ -196,11 +196,6 @@ impl<'a> RankSums<'a> {
         self.mass
     }
 
-    /// Rows that have a curvature where the blocks are.
-    pub(crate) fn curved_rows(&self) -> Vec<u32> {
-        self.blocks.iter().flat_map(Block::curved_rows).collect()
-    }
-
     /// The rows of every group that counts.
     pub(crate) fn rows_of_groups(&self) -> impl Iterator<Item = &[u32]> {
         self.blocks.iter().flat_map(|block| block.groups().map(|group| group.0))
@@ -389,6 +384,27 @@ impl BlockSums for RankSums<'_> {
                 features.add_rows(block.rows(), &products[at * n..][..n], out);
             }
             out.iter_mut().enumerate().for_each(|(column, sum)| *sum *= self.c / self.divisor(column));
+        });
+        out
+    }
+
+    fn ease(&mut self, shift: f64) {
+        let (shape, shift) = (self.shape, self.c * shift);
+        self.visit_blocks(|block, _| block.ease(shift, shape), |()| {});
+    }
+
+    /// Of scores: rows must be units.
+    fn eased(&mut self, vectors: &[f64]) -> Vec<f64> {
+        let (dim, rows) = (self.dim().max(1), self.source.rows);
+        let mut out = vectors.to_vec();
+        let Rows::Held(features) = rows else { return out };
+        let mut changes = Vec::new();
+        self.visit_blocks(|block, at_hand| block.eased(at_hand, vectors), |part| changes.push(part));
+        out.par_chunks_exact_mut(dim).enumerate().for_each(|(at, out)| {
+            for (block, changes) in self.blocks.iter().zip(&changes) {
+                let n = block.n_items();
+                features.add_rows(block.rows(), &changes[at * n..][..n], out);
+            }
         });
         out
     }
