@@ -22,8 +22,6 @@ use crate::solver::{Limits, smoothing};
 const SEARCHED: f64 = 0.9;
 /// What rounding leaves of a product in f64, relative to its terms.
 const NOISE: f64 = 1e-12;
-/// What the width over which the hinge is rounded off is multiplied with, where a certificate falls short.
-const OTHER_WIDTHS: [f64; 3] = [1.0, 4.0, 0.25];
 
 impl RankSvm {
     /// [`RankSvm::fit_from`] with a kernel.
@@ -86,15 +84,20 @@ impl RankSvm {
                 max_iter: limits.max_iter.saturating_sub(steps),
                 ..limits
             };
-            let (mut solution, width) = descend(&mut sums, self.loss, from, inner);
+            let (mut solution, bound) = descend(&mut sums, self.loss, from, inner);
             drop(sums);
             solution.weights.truncate(matrix.len());
             steps += solution.steps;
             solution.steps = steps;
             let mut losses = self.losses(items, data)?;
             items.clean(&losses, &mut solution.weights);
+            let bound = bound.map(|(mut weights, width)| {
+                weights.truncate(matrix.len());
+                items.clean(&losses, &mut weights);
+                (weights, width)
+            });
             let exact = if is_fine { matrix } else { items.matrix(true, 0)? };
-            certify(items, &mut losses, &*exact, &mut solution, width, limits.tol)?;
+            certify(items, &mut losses, &*exact, &mut solution, bound)?;
             let is_met = solution.gap <= limits.tol;
             if is_met {
                 solution.stop = Stop::Converged;
@@ -124,69 +127,71 @@ impl RankSvm {
         let view = RankView { rows: Rows::Held(&rows), are_units: false, ..view };
         let (shape, weighing, draw) = self.of_sums();
         let mut sums = RankSums::of_view(view, |_| true, None, shape, self.c, weighing, draw);
-        let (mut solution, width) = descend(&mut sums, self.loss, None, limits);
+        let (mut solution, bound) = descend(&mut sums, self.loss, None, limits);
         solution = solution.checked()?;
-        let coefficients = landmarks.map.coefficients(&solution.weights);
-        solution.weights = vec![0.0; items.features.n_rows()];
-        landmarks.rows.iter().zip(&coefficients).for_each(|(&row, a)| solution.weights[row] = *a);
-        let mut losses = self.losses(items, data)?;
-        certify(items, &mut losses, &*items.matrix(true, 0)?, &mut solution, width, limits.tol)?;
+        let of_items = |weights: &[f64]| landmarks.coefficients(weights, items.features.n_rows());
+        solution.weights = of_items(&solution.weights);
+        let bound = bound.map(|(weights, width)| (of_items(&weights), width));
+        certify(items, &mut self.losses(items, data)?, &*items.matrix(true, 0)?, &mut solution, bound)?;
         let solution = solution.checked()?;
         Ok((items.function(&solution.weights), solution))
     }
 }
 
-/// Where the minimum of a sum is, and the width over which the hinge was rounded off at last.
+/// Coefficients that make the best dual value of the hinge, and the width over which it is rounded off there.
+type Bound = (Vec<f64>, f64);
+
+/// Where the minimum of a sum is; of the hinge, where its best bound is, too.
 fn descend(
     sums: &mut dyn BlockSums,
     loss: Loss,
     start: Option<Vec<f64>>,
     limits: Limits<'_>,
-) -> (Solution, Option<f64>) {
+) -> (Solution, Option<Bound>) {
     if loss != Loss::Hinge {
         return (solution_of(sums, loss, start, limits), None);
     }
-    let answer = smoothing::minimise(sums, start, limits);
-    let width = Some(answer.width);
-    (answer.into(), width)
+    let mut answer = smoothing::minimise(sums, start, limits);
+    let bound = std::mem::take(&mut answer.bound);
+    (answer.into(), Some(bound))
 }
 
-/// Measures objective and gap of coefficients: with g the slopes of the losses at their scores, the latter is
-/// ½ρ·Kρ, ρ = a + g, and what rounding off the hinge adds.
-pub(super) fn certify(
+/// Measures objective and gap of coefficients a: with g the slopes of the losses at their scores and ρ = a + g, the dual
+/// value of g is less than the objective by ½ρ·Kρ, and by what rounding off the hinge adds.
+fn certify(
     items: &KernelItems,
     losses: &mut dyn BlockSums,
     matrix: &dyn SymmetricMatrix,
     solution: &mut Solution,
-    width: Option<f64>,
-    tol: f64,
+    bound: Option<Bound>,
 ) -> Result<()> {
-    let scores = matrix.times(&solution.weights);
-    let square = dot(&solution.weights, &scores);
-    if !square.is_finite() {
-        solution.objective = f64::INFINITY; // refused with all that is not finite
-        return Ok(());
-    }
-    let mut best = f64::INFINITY;
-    for factor in OTHER_WIDTHS {
+    let mut measure = |coefficients: &[f64], width: Option<f64>| {
+        let scores = matrix.times(coefficients);
+        let square = dot(coefficients, &scores);
+        if !square.is_finite() {
+            return Ok((f64::INFINITY, 0.0)); // refused with all that is not finite
+        }
         if let Some(width) = width {
-            losses.round_off((factor * width).min(1.0));
+            losses.round_off(width);
         }
         let point = losses.go_to(&scores);
-        let rest: Vec<f64> = solution.weights.iter().zip(&point.gradient).map(|(a, g)| a + g).collect();
+        let rest: Vec<f64> = coefficients.iter().zip(&point.gradient).map(|(a, g)| a + g).collect();
         let of_rest = dot(&rest, &matrix.times(&rest));
         // What rounding may have made of a square.
         let noise = NOISE * rest.iter().map(|r| r.abs()).sum::<f64>().powi(2) * items.largest_value();
         if square < -1e-6 * point.meant || of_rest < -noise.max(1e-6 * point.meant) {
             return Err(items.not_positive());
         }
-        solution.objective = 0.5 * square + point.meant;
-        let gap = (0.5 * of_rest.max(0.0) + point.excess) / solution.objective.max(1e-12);
-        best = best.min(gap).min(1.0);
-        if best <= tol || width.is_none() {
-            break;
-        }
+        let objective = 0.5 * square + point.meant;
+        // A dual value below 0 is worse than none.
+        Ok((objective, (objective - 0.5 * of_rest.max(0.0) - point.excess).max(0.0)))
+    };
+    let width = bound.as_ref().map(|bound| bound.1);
+    let (objective, mut dual) = measure(&solution.weights, width)?;
+    if let Some((weights, width)) = bound.filter(|bound| bound.0 != solution.weights) {
+        dual = dual.max(measure(&weights, Some(width))?.1);
     }
-    solution.gap = best;
+    solution.objective = objective;
+    solution.gap = ((objective - dual) / objective.max(1e-12)).clamp(0.0, 1.0);
     Ok(())
 }

@@ -152,6 +152,15 @@ pub(crate) struct Chosen {
     pub(crate) values: Vec<f64>,
 }
 
+impl Chosen {
+    /// [`Landmarks::coefficients`], one for each of `n` items that landmarks were chosen from; those of others are 0.
+    pub(crate) fn coefficients(&self, weights: &[f64], n: usize) -> Vec<f64> {
+        let mut out = vec![0.0; n];
+        self.rows.iter().zip(self.map.coefficients(weights)).for_each(|(&row, value)| out[row] = value);
+        out
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,7 @@
 
 mod both;
 pub(crate) mod conic;
+mod kernel_rank;
 pub(crate) mod likelihoods;
 mod metrics;
 mod pairwise;
