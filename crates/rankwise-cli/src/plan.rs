@@ -178,6 +178,7 @@ fn refuse_unused(args: &KernelArgs, kernels: &[KernelName]) -> Run<()> {
         false => refuse(&[(option, is_typed)], &format!("--kernel {names}"), &format!("choose --kernel {}", with(has))),
     };
     refuse("--gamma", args.gamma.is_some(), KernelName::has_gamma)?;
+    refuse("--approx", args.approx.is_some(), KernelName::has_gamma)?;
     refuse("--degree", args.degree.is_some(), KernelName::has_degree)?;
     refuse("--coef0", args.coef0.is_some(), KernelName::has_coef0)
 }

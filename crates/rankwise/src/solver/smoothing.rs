@@ -32,11 +32,12 @@ pub(crate) fn minimise(sums: &mut dyn BlockSums, start: Option<Vec<f64>>, limits
         let inner = Limits { tol: 0.5 * limits.tol, max_iter: limits.max_iter.saturating_sub(steps), ..limits };
         let minimum = newton_cg::minimise(sums, start, inner);
         steps += minimum.steps;
-        let (primal, gap) = (minimum.primal(), minimum.gap());
+        let (primal, gap) = (minimum.primal, minimum.gap);
         let dual = primal - gap * primal.max(1e-12);
         let shrinking = (0.25 * limits.tol * primal / minimum.point.excess).sqrt();
         start = Some(minimum.weights.clone());
-        let here = Smoothed { weights: minimum.weights, primal, dual, steps, stop: minimum.stop };
+        let bound = (minimum.weights.clone(), width);
+        let here = Smoothed { weights: minimum.weights, primal, dual, bound, steps, stop: minimum.stop };
         let gained = best.as_ref().is_none_or(|best| here.is_gain_over(best));
         let mut answer = match best.take() {
             None => here,
@@ -75,6 +76,8 @@ pub(crate) struct Smoothed {
     pub(crate) primal: f64,
     /// The best dual value.
     dual: f64,
+    /// Where that is: weights, and the width there.
+    pub(crate) bound: (Vec<f64>, f64),
     /// Steps of Newton's method.
     pub(crate) steps: u64,
     /// The limit that stopped the search, or `None`: the tolerance was met.
@@ -94,9 +97,9 @@ impl Smoothed {
 
     /// The better weights with the better bound; `later` is the one that knows how far the search has come.
     fn joined(self, later: Smoothed) -> Smoothed {
-        let dual = self.dual.max(later.dual);
+        let (dual, bound) = if later.dual >= self.dual { (later.dual, later.bound) } else { (self.dual, self.bound) };
         let (primal, weights) =
             if later.primal <= self.primal { (later.primal, later.weights) } else { (self.primal, self.weights) };
-        Smoothed { weights, primal, dual, steps: later.steps, stop: later.stop }
+        Smoothed { weights, primal, dual, bound, steps: later.steps, stop: later.stop }
     }
 }

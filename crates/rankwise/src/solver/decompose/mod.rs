@@ -79,9 +79,8 @@ pub(crate) fn solve<W: ItemProducts, E: ItemProducts>(
             return search.end(worth, if has_converged { Stop::Converged } else { stop });
         }
         let is_stuck = why == Some(Stop::Stalled);
-        if (has_converged && limits.tol >= NARROW_TOL && is_narrow && search.is_narrow_enough(exact, &worth))
-            || (has_converged && !is_narrow)
-        {
+        let is_sure = || !is_narrow || (limits.tol >= NARROW_TOL && search.is_narrow_enough(exact, &worth));
+        if has_converged && is_sure() {
             return search.end(worth, Stop::Converged);
         }
         if has_converged || is_stuck {
@@ -369,7 +368,7 @@ impl<W: ItemProducts> Hot<W> {
         let mut is_in = vec![false; self.t.len()];
         old.iter().for_each(|&(_, k)| is_in[k as usize] = true);
         let mut set = old;
-        let (mut offers, mut demands): (Vec<(f64, u32)>, Vec<(f64, u32)>) = (Vec::new(), Vec::new());
+        let (mut offers, mut demands) = (Vec::new(), Vec::new());
         for (k, ((dual, &t), &score)) in self.duals.iter().zip(&self.t).zip(&self.scores).enumerate() {
             let level = -score - dual.shift * t;
             let (offer, demand) = (level + dual.up(t), level + dual.down(t));
