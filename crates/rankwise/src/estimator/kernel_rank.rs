@@ -70,7 +70,9 @@ impl RankSvm {
     fn search(&self, items: &KernelItems, data: &Ranking, limits: Limits<'_>) -> Result<Solution> {
         let mut start = None;
         // Values in f32 are half the memory and twice as fast; where they do not do, the search goes on in f64.
-        let precisions: &[bool] = if limits.tol < FINE { &[true] } else { &[false, true] };
+        // Where the hinge is rounded off narrowly, they never do.
+        let is_fine = limits.tol < FINE || self.loss == Loss::Hinge;
+        let precisions: &[bool] = if is_fine { &[true] } else { &[false, true] };
         let mut steps = 0;
         for &is_fine in precisions {
             let matrix = items.matrix(is_fine, self.effort.cache_mb << 20)?;
