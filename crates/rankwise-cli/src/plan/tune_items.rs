@@ -41,6 +41,7 @@ pub(super) fn search(data: &str, args: &TuneArgs, typed: &TypedGrid, common: &Co
     let learn = &args.learn;
     refuse_methods(learn)?;
     let mut tuner = RankTuner::new(rank_svm(learn, common)?).time_limit(super::time_limit(args.time_limit)?);
+    super::train::refuse_kernels(learn, "rank in tune")?;
     refuse_kernels(typed)?;
     if let Some(name) = &args.metric {
         tuner.metric = ItemMetric::parse(name)?;

@@ -221,7 +221,7 @@ fn in_weights(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm],
     sums.set_c(aim.c);
     let (weights, primal, gap, steps, stop) = if aim.is_squared {
         let minimum = newton_cg::minimise(&mut sums, None, aim.limits);
-        let (primal, gap) = (minimum.primal(), minimum.gap());
+        let (primal, gap) = (minimum.primal, minimum.gap);
         (minimum.weights, primal, gap, minimum.steps, minimum.stop)
     } else {
         let answer = smoothing::minimise(&mut sums, None, aim.limits);

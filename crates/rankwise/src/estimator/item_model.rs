@@ -59,6 +59,7 @@ impl ItemRecord<'_> {
             learnt_from: LearntFrom::Items,
             loss: self.loss,
             kernel: self.kernel,
+            approx: None,
             c: self.c,
             tol,
             seed: self.effort.seed,

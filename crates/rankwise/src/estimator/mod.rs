@@ -13,6 +13,8 @@ mod item_estimator;
 mod item_machine;
 mod item_model;
 mod item_ranker;
+mod kernel_items;
+mod kernel_rank;
 mod online;
 mod online_run;
 mod online_start;

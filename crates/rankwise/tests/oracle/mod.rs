@@ -3,6 +3,8 @@
 mod both;
 pub(crate) mod classify;
 pub(crate) mod conic;
+mod kernel_items;
+mod kernel_rank;
 pub(crate) mod likelihoods;
 mod metrics;
 mod pairwise;
