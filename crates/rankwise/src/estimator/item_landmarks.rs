@@ -60,8 +60,7 @@ impl<'a> Described<'a> {
         let mut sums = ItemSums::new(&self.psi, None, Cow::Borrowed(&terms), bound.slack);
         sums.set_c(aim.c);
         sums.go_to(&bound.weights);
-        let duals: Vec<ItemDual> =
-            terms.iter().map(|term| dual_of(term, aim.c * term.cost, aim.is_squared)).collect();
+        let duals: Vec<ItemDual> = terms.iter().map(|term| dual_of(term, aim.c * term.cost, aim.is_squared)).collect();
         let t = feasible(&duals, &sums.wanted());
         let mut claim = Claim {
             coefficients: vec![0.0; self.psi.n_rows()],
