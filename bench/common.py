@@ -3,11 +3,14 @@
 import json
 import os
 import platform
+import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+SHORT = 5.0
 
 
 def peak_memory():
@@ -54,6 +57,17 @@ def run_peer(script, limit, threads, task):
         print(f"warning: {task['tool']} failed (exit {done.returncode}) on {task}: {done.stderr[-500:]}", file=sys.stderr)
         return None
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def repeated(run, wanted):
+    """Medians of every number over `wanted` runs after a first one, or the first alone if it takes long."""
+    start = time.perf_counter()
+    first = run()
+    if first is None or wanted <= 1 or time.perf_counter() - start > SHORT:
+        return first
+    runs = [run() for _ in range(wanted)]
+    median = lambda key: statistics.median(one[key] for one in runs)
+    return {key: median(key) if isinstance(value, float) else value for key, value in first.items()}
 
 
 def version_of(program):

@@ -16,7 +16,6 @@ import argparse
 import json
 import os
 import platform
-import statistics
 import struct
 import sys
 import time
@@ -26,7 +25,7 @@ import numpy as np
 
 import ranking_data
 import ranking_metrics
-from common import ROOT, call, check_program, memory, processor, row, run_peer, seconds, version_of
+from common import ROOT, call, check_program, memory, processor, repeated, row, run_peer, seconds, version_of
 from ranking_letor import TITLES, real_data
 
 # C by set: of squared hinge, and of hinge and logistic. It multiplies a sum over pairs, so more pairs want less.
@@ -39,7 +38,7 @@ SHAPES = {
 }
 TREES = 100
 CLOSE = 1e-6
-SHORT, SHORT_ONE_THREAD = 5.0, 30.0
+SHORT_ONE_THREAD = 30.0
 LARGEST_LIGHTGBM_GROUP = 10_000
 SUMMARY = (
     "Reading and training · share of test pairs in order. Each tool with one or two threads, whichever was faster; rankwise: squared "
@@ -53,17 +52,6 @@ CAPTION = (
     "come from a linear function with noise, in S3 with a curve added. NDCG@10 is rankwise's default: gain 2^label − 1, equal scores "
     "averaged; one function measures all tools."
 )
-
-
-def repeated(run, wanted):
-    """Medians of every number over `wanted` runs after a first one, or the first alone if it takes long."""
-    start = time.perf_counter()
-    first = run()
-    if first is None or wanted <= 1 or time.perf_counter() - start > SHORT:
-        return first
-    runs = [run() for _ in range(wanted)]
-    median = lambda key: statistics.median(one[key] for one in runs)
-    return {key: median(key) if isinstance(value, float) else value for key, value in first.items()}
 
 
 def rankwise(options, name, loss, c, tol, threads):

@@ -8,9 +8,10 @@ pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
         "tuning" => ("bench/tuning.py", &["numpy", "scikit-learn"]),
         "ranking" => ("bench/ranking.py", &["numpy", "scipy", "scikit-learn", "lightgbm", "xgboost"]),
         "comparing" => ("bench/comparing.py", &["numpy", "scipy", "pandas", "scikit-learn", "lightgbm", "catboost"]),
+        "kernel" => ("bench/kernel.py", &["numpy", "scipy", "scikit-learn", "safetensors"]),
         "out-of-core" => ("bench/out_of_core.py", &["numpy"]),
         _ => {
-            let known = "comparing, comparing-kernel, tuning, ranking, out-of-core";
+            let known = "comparing, comparing-kernel, kernel, tuning, ranking, out-of-core";
             return Err(format!("unknown benchmark {name}; there are: {known}"));
         }
     };
@@ -21,6 +22,16 @@ pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
         step("virtual environment", command("python3", &["-m", "venv"]).arg(&venv))?;
     }
     let python = python.to_string_lossy().into_owned();
-    step("packages", command(&python, &["-m", "pip", "install", "--quiet"]).args(packages))?;
+    let install =
+        |packages: &[&str]| step("packages", command(&python, &["-m", "pip", "install", "--quiet"]).args(packages));
+    install(packages)?;
+    if name == "kernel" {
+        // Not every platform has wheels or a compiler for these; the table names what is missing.
+        for package in ["scikit-learn-intelex", "libsvm-official"] {
+            if let Err(problem) = install(&[package]) {
+                eprintln!("warning: {package}: {problem}");
+            }
+        }
+    }
     step(name, command(&python, &[script]).args(args))
 }

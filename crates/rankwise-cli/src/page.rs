@@ -118,9 +118,23 @@ impl Page {
     /// Counts of what was (rows) against what was predicted (columns), each with its share of the row; the diagonal is
     /// what was right.
     pub(crate) fn confusion<const N: usize>(&mut self, caption: &str, names: [&str; N], counts: [[f64; N]; N]) {
-        let heads: String = names.iter().map(|name| format!("<th scope=\"col\">{}</th>", prose(name))).collect();
+        let rows: Vec<&[f64]> = counts.iter().map(|row| &row[..]).collect();
+        self.confusion_of(caption, "judged", &names, N, &rows);
+    }
+
+    /// The same for any names, of which only the first `n_predicted` can be predicted; `what` stands in the rows.
+    pub(crate) fn confusion_of(
+        &mut self,
+        caption: &str,
+        what: &str,
+        names: &[&str],
+        n_predicted: usize,
+        counts: &[&[f64]],
+    ) {
+        let heads: String =
+            names[..n_predicted].iter().map(|name| format!("<th scope=\"col\">{}</th>", prose(name))).collect();
         let mut inner =
-            format!("<tr><th scope=\"col\">judged \\ predicted</th>{heads}<th scope=\"col\">all</th></tr>\n");
+            format!("<tr><th scope=\"col\">{what} \\ predicted</th>{heads}<th scope=\"col\">all</th></tr>\n");
         for (row, name) in names.iter().enumerate() {
             let total: f64 = counts[row].iter().sum();
             inner += &format!("<tr><th scope=\"row\">{}</th>", prose(name));

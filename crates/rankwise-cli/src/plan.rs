@@ -4,6 +4,7 @@
 mod evaluate;
 mod grid;
 mod online;
+mod svm;
 mod train;
 mod tune;
 mod tune_items;
@@ -24,6 +25,7 @@ use crate::exit::{Failure, Run};
 
 pub(crate) use evaluate::{EvaluatePlan, PairsPlan, RankedPlan, evaluate};
 pub(crate) use online::OnlinePlan;
+pub(crate) use svm::{SvmMachine, SvmPlan};
 pub(crate) use train::{ItemPlan, TrainPlan, train};
 pub(crate) use tune::{PairSearch, Search, TunePlan, tune};
 pub(crate) use tune_items::ItemSearch;
@@ -48,8 +50,7 @@ fn estimator(args: &LearnArgs, losses: &[Loss], common: &Common) -> Run<PairEsti
             method.name()
         )));
     }
-    let of_items =
-        [("--pairs-per-item", args.pairs_per_item.is_some()), ("--approx", args.kernel.approx.is_some())];
+    let of_items = [("--pairs-per-item", args.pairs_per_item.is_some()), ("--approx", args.kernel.approx.is_some())];
     refuse(&of_items, "pairs", "give items with labels (train DATA -o MODEL)")?;
     let mut estimator = PairEstimator::new(method)?;
     let effort = estimator.effort_mut();

@@ -24,6 +24,7 @@ mod report_items;
 mod report_tuning;
 mod room;
 mod simulate;
+mod svm;
 mod train;
 mod tune;
 mod tune_items;

@@ -126,6 +126,16 @@ pub enum Error {
         /// Pairs of different labels.
         pairs: usize,
     },
+    /// A hard margin between classes, or a hard tube around labels, was asked for where there is none.
+    #[error("{problem}; {remedy}")]
+    NotSeparable {
+        /// What was found.
+        problem: String,
+        /// What the user can do about it.
+        remedy: String,
+        /// Items with a weight above 0.
+        items: usize,
+    },
     /// The caller asked to stop before there was a result.
     #[error("interrupted")]
     Interrupted,

@@ -5,6 +5,12 @@
 pub(crate) trait Real: bytemuck::Pod + Send + Sync + PartialOrd + std::fmt::Debug {
     /// 0
     const ZERO: Self;
+    /// 1
+    const ONE: Self;
+    /// −∞
+    const LOWEST: Self;
+    /// ∞
+    const HIGHEST: Self;
     /// Rounds.
     fn from_f64(value: f64) -> Self;
     /// Widens.
@@ -17,6 +23,8 @@ pub(crate) trait Real: bytemuck::Pod + Send + Sync + PartialOrd + std::fmt::Debu
     fn minus(self, other: Self) -> Self;
     /// a · b
     fn times(self, other: Self) -> Self;
+    /// a / b
+    fn over(self, other: Self) -> Self;
     /// self · b + c, fused where the instruction set fuses.
     fn times_plus<const FMA: bool>(self, b: Self, c: Self) -> Self;
     /// The larger one.
@@ -31,6 +39,9 @@ macro_rules! real {
     ($T:ty, $magic:expr, $mantissa_bits:expr, $lowest:expr, $highest:expr, $ln2_high:expr, $ln2_low:expr, [$($coefficient:expr),*]) => {
         impl Real for $T {
             const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+            const LOWEST: Self = <$T>::NEG_INFINITY;
+            const HIGHEST: Self = <$T>::INFINITY;
             #[inline(always)]
             fn from_f64(value: f64) -> Self {
                 value as $T
@@ -54,6 +65,10 @@ macro_rules! real {
             #[inline(always)]
             fn times(self, other: Self) -> Self {
                 self * other
+            }
+            #[inline(always)]
+            fn over(self, other: Self) -> Self {
+                self / other
             }
             #[inline(always)]
             fn times_plus<const FMA: bool>(self, b: Self, c: Self) -> Self {

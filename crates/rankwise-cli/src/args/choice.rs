@@ -1,13 +1,15 @@
 //! Values that are one of a few words, and small parsers.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use rankwise::{Approx, Loss};
 use rankwise::data::simulate::Norm;
 use rankwise::data::{Precision, Scale};
 use rankwise::io::{Format, IndexBase, Queries};
 use rankwise::kernel::Gamma;
-use rankwise::metrics::PairMetric;
-use rankwise::model::{Balance, Batch, Method, Schedule, Task, ThresholdRule, TieBandKind, TieRegion};
+use rankwise::metrics::{ClassMetric, PairMetric, ValueMetric};
+use rankwise::model::{
+    Balance, Batch, ClassScheme, ClassWeights, Method, Schedule, Task, ThresholdRule, TieBandKind, TieRegion,
+};
+use rankwise::{Approx, Loss};
 
 /// A kernel's name; its parameters are options of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,6 +95,35 @@ impl MetricName {
     }
 }
 
+/// A metric of what is predicted of items one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LabelMetric {
+    /// Of classes.
+    Class(ClassMetric),
+    /// Of values; `mae` is there for both.
+    Value(ValueMetric),
+    /// True by predicted classes.
+    Confusion,
+}
+
+impl LabelMetric {
+    /// The one of this name.
+    pub(crate) fn find(name: &str) -> Option<Self> {
+        let class = ClassMetric::ALL.into_iter().find(|metric| metric.name() == name).map(LabelMetric::Class);
+        let value = ValueMetric::ALL.into_iter().find(|metric| metric.name() == name).map(LabelMetric::Value);
+        class.or(value).or((name == "confusion").then_some(LabelMetric::Confusion))
+    }
+
+    /// The word on the command line and in JSON.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            LabelMetric::Class(metric) => metric.name(),
+            LabelMetric::Value(metric) => metric.name(),
+            LabelMetric::Confusion => "confusion",
+        }
+    }
+}
+
 /// A parser of the given words, which also lists them in help and in errors.
 fn one_of<T: Clone + Send + Sync + 'static>(words: Vec<(&'static str, T)>) -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(words.iter().map(|(word, _)| *word)).try_map(move |typed| {
@@ -106,7 +137,25 @@ pub(super) fn method() -> impl TypedValueParser<Value = Method> {
 }
 
 pub(super) fn loss() -> impl TypedValueParser<Value = Loss> {
-    one_of(Loss::ALL.map(|loss| (loss.name(), loss)).to_vec())
+    one_of(Loss::ALL.into_iter().chain(Loss::OF_TUBES).map(|loss| (loss.name(), loss)).collect())
+}
+
+pub(super) fn class_scheme() -> impl TypedValueParser<Value = ClassScheme> {
+    one_of([ClassScheme::Ovo, ClassScheme::Ovr].map(|scheme| (scheme.name(), scheme)).to_vec())
+}
+
+/// `balanced`, or names of classes with numbers.
+pub(super) fn class_weights(typed: &str) -> Result<ClassWeights, String> {
+    if typed == "balanced" {
+        return Ok(ClassWeights::Balanced);
+    }
+    // Names may contain the sign, numbers do not.
+    let entry = |part: &str| {
+        let (name, weight) = part.rsplit_once('=')?;
+        Some((name.to_string(), weight.trim().parse().ok()?))
+    };
+    let named: Option<Vec<(String, f64)>> = typed.split(',').map(entry).collect();
+    named.map(ClassWeights::Named).ok_or_else(|| "expected NAME=W,… with numbers W, or balanced".into())
 }
 
 pub(super) fn kernel() -> impl TypedValueParser<Value = KernelName> {

@@ -30,7 +30,13 @@ kendall_tau, kendall_tau_a, spearman   correlations of ranks
 ndcg@K, ndcg   gain 2^label − 1, discount 1/log₂(1 + rank); ndcg@10:sklearn, :lightgbm, :xgboost,
                :letor, :trec count as those tools do
 map, mrr, precision@K, err@K           relevant is label ≥ 1, with map:rel=2 label ≥ 2
-zero_one       of a classifier: share of items in the wrong class (less is better)
+
+Metrics of classifiers and regressions:
+zero_one, accuracy   shares of items in the wrong and in the right class
+mae, rmse, r2        of values (mae also of classes that are numbers): mean absolute error, root of the
+                     mean squared error, share of the variance that is explained
+log_loss, brier      of probabilities of classes
+confusion            true classes by predicted classes
 
 Metrics of pairs:
 zero_one       share of pairs whose predicted outcome is wrong (less is better)

@@ -5,6 +5,7 @@ mod convert;
 mod data;
 mod evaluate;
 mod online;
+mod svm;
 mod tools;
 mod train;
 mod tune;
@@ -12,7 +13,7 @@ mod use_model;
 
 use clap::{Parser, Subcommand};
 
-pub(crate) use choice::{KernelName, MetricName, PredictFormat};
+pub(crate) use choice::{KernelName, LabelMetric, MetricName, PredictFormat};
 pub(crate) use convert::ConvertArgs;
 pub(crate) use data::{ColumnArgs, DataArgs};
 pub(crate) use evaluate::EvaluateArgs;

@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use rankwise::{Approx, Loss};
 use rankwise::data::{Precision, Scale};
 use rankwise::kernel::Gamma;
 use rankwise::model::{Balance, Method, ThresholdRule, TieBandKind, TieRegion};
+use rankwise::{Approx, Loss};
 
 use super::choice::{self, KernelName};
 use super::data::{DataArgs, FormatArg};
 use super::online::OnlineArgs;
+use super::svm::SvmArgs;
 
 /// `train`
 #[derive(Debug, Args)]
@@ -25,6 +26,8 @@ Example:
   rankwise train hotels.csv --pairs judged.csv -o model.safetensors   (labels and pairs of the same items)
   rankwise train --pairs games.csv --items players.csv --scale standard -o model.safetensors
   rankwise train --pairs games.csv --loss logistic --tie-band pair -o model.safetensors
+  rankwise train flowers.csv --method classify --kernel rbf --scale standard -o model.safetensors
+  rankwise train prices.csv --method regress --epsilon 0.5 --kernel rbf -o model.safetensors
   rankwise train clicks.letor.gz --method online --stream --epochs 3 --C 1e-4 -o model.safetensors
 
 Items have labels (higher is better) and groups (qid) within which they are compared. Objective of
@@ -37,6 +40,10 @@ equals rank --loss hinge with 4·C. With a kernel both have w and x in its space
 
 online takes random steps towards the optimum of rank with the hinge, one pair at a time; with --task
 classify of ½(‖w‖² + b²) + C·Σ c·max(0, 1 − y·(w·x + b)), y = ±1 for the larger and the smaller label.
+
+classify: ½‖w‖² + C·Σ c·ℓ(m − y·(w·x + b)), y = ±1 for two classes, m 1 or the column margin; labels may
+be words. regress: ½‖w‖² + C·Σ c·ℓ(|label − (w·x + b)| − ε), --loss epsilon or squared-epsilon. Both
+have kernels, and with --C inf no slack at all. Their default losses are hinge and epsilon.
 
 Objective of compare on pairs, z = margin, non-ties oriented so that z should be positive:
   ½‖u‖² + C·[Σ_non-ties c·ℓ(1 − β − z) + Σ_ties c·(ℓ(1 + β + z) + ℓ(1 + β − z))]
@@ -64,6 +71,8 @@ pub(crate) struct TrainArgs {
     pub(crate) normalise: bool,
     #[command(flatten)]
     pub(crate) online: OnlineArgs,
+    #[command(flatten)]
+    pub(crate) svm: SvmArgs,
 }
 
 /// What is learnt, from what, by which method: all that `train` and `tune` have in common.
@@ -91,14 +100,15 @@ pub(crate) struct LearnArgs {
 
     /// rank: ranking SVM, on pairs that are no ties or on items; compare: the machine that learns from ties; rank2: each
     /// tie as two opposite pairs; davidson: a model of probabilities; on items also swap: the structural machine of swapped
-    /// pairs; ridge: least squares on the labels; online: random steps, for data of any size [default: rank for items,
-    /// compare for pairs]
+    /// pairs; ridge: least squares on the labels; classify: the support vector classifier; regress: support vector
+    /// regression; online: random steps, for data of any size [default: rank for items, compare for pairs]
     #[arg(long, value_parser = choice::method(), help_heading = "Method")]
     pub(crate) method: Option<Method>,
     /// Multiplies the sum of the losses: large means closer to the data; inf (train on items) is a hard margin [default: 1]
     #[arg(long = "C", alias = "c", value_name = "C", allow_negative_numbers = true, help_heading = "Method")]
     pub(crate) c: Option<f64>,
-    /// The loss of a pair; logistic gives compare probabilities [default: squared-hinge]
+    /// The loss of a pair; logistic gives compare probabilities; epsilon and squared-epsilon are for regress [default:
+    /// squared-hinge; classify hinge; regress epsilon]
     #[arg(long, value_parser = choice::loss(), help_heading = "Method")]
     pub(crate) loss: Option<Loss>,
     /// rank on items: only K random partners of each item make pairs with it [default: all pairs]

@@ -20,7 +20,8 @@ Pairs give left,right,margin,outcome; margin = score(right) − score(left), and
 |margin| is at most the model's threshold is a tie. Models with a tie band (train --tie-band pair)
 add the threshold of each pair, models with probabilities p_left,p_tie,p_right. Items give a score
 a line. Ranks are those within a group: 1 is the best, and in csv equal scores share the smallest
-rank. A classifier gives a class a line, in csv beside its score.")]
+rank. A classifier gives a class a line, in csv beside its scores (one for two classes, else one for
+each) and, if it has them, the probabilities of all classes, of which the largest decides.")]
 pub(crate) struct PredictArgs {
     /// A model file
     #[arg(value_name = "MODEL")]
@@ -36,7 +37,7 @@ pub(crate) struct PredictArgs {
     /// are always csv [default: scores]
     #[arg(long, value_name = "FORMAT", value_parser = choice::predict_format())]
     pub(crate) format: Option<PredictFormat>,
-    /// A classifier's scores, below 0 for the first class, instead of its classes
+    /// A classifier's scores instead of its classes: of two, one that is below 0 for the first class; else one for each
     #[arg(long)]
     pub(crate) scores: bool,
     /// Items in csv and trec: only the K best of each group, the best first
@@ -59,7 +60,8 @@ Example:
 
 One page that needs nothing else: metrics with 95 % intervals (bootstrap), weights or support items.
 Of pairs also confusion, ROC curve, margins, the pairs most wrong, for two features the level
-curves; of items also how the groups do, and the worst of them.")]
+curves; of items also how the groups do, and the worst of them; of classes the confusion, of a
+regression the errors.")]
 pub(crate) struct ReportArgs {
     /// A model file
     #[arg(value_name = "MODEL")]

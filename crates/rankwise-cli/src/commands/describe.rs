@@ -3,8 +3,8 @@
 use rankwise::data::Scale;
 use rankwise::kernel::KernelFunction;
 use rankwise::model::{
-    Balance, Chances, LearntFrom, Method, Model, OnlineTraining, ScoreFunction, Task, ThresholdRule, TieBandKind,
-    TieRegion, TieShare, Training,
+    Balance, Chances, ClassScheme, ClassWeights, LearntFrom, Method, Model, OnlineTraining, ScoreFunction, SvmTraining,
+    Task, ThresholdRule, TieBandKind, TieRegion, TieShare, Training,
 };
 use rankwise::{Loss, Stop};
 use serde::{Serialize, Serializer};
@@ -55,9 +55,44 @@ pub(super) struct Description<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     bias: Option<f64>,
     #[serde(flatten)]
+    svm: Option<SvmJson<'a>>,
+    #[serde(flatten)]
     separation: Option<Separation>,
     #[serde(flatten)]
     comparer: Option<Comparer>,
+}
+
+/// What only classifiers and regressions have.
+#[derive(Debug, Serialize)]
+struct SvmJson<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epsilon: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class_scheme: Option<ClassScheme>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class_weight: Option<String>,
+    #[serde(skip_serializing_if = "<[usize]>::is_empty")]
+    class_sizes: &'a [usize],
+    /// How many machines tell the classes apart.
+    machines: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probabilities: Option<bool>,
+    /// Whether items had margins of their own.
+    item_margins: bool,
+}
+
+impl<'a> SvmJson<'a> {
+    fn new(model: &'a Model, svm: &'a SvmTraining) -> Self {
+        SvmJson {
+            epsilon: svm.epsilon,
+            class_scheme: svm.scheme,
+            class_weight: (svm.class_weights != ClassWeights::Equal).then(|| svm.class_weights.text()),
+            class_sizes: &svm.class_sizes,
+            machines: model.scorer.function.n_machines(),
+            probabilities: model.class_rule.as_ref().map(|rule| rule.sigmoids.is_some()),
+            item_margins: svm.has_margins,
+        }
+    }
 }
 
 /// What a hard margin says.
@@ -135,6 +170,7 @@ impl<'a> Description<'a> {
             online: training.online,
             classes: model.classes.as_deref(),
             bias: bias(model),
+            svm: training.svm.as_ref().map(|svm| SvmJson::new(model, svm)),
             separation: training.margin.map(|margin| Separation { separable: true, margin }),
             comparer: (training.learnt_from != LearntFrom::Items).then(|| Comparer::new(model)),
         }
@@ -179,17 +215,21 @@ pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
     facts.add("objective", rounded_or_dash(training.known_objective()));
     facts.add("gap", format!("{} ({})", rounded_or_dash(training.known_gap()), training.certificate));
     facts.add("stop", stop_text(training));
+    if let Some(support) = training.support.filter(|_| training.svm.is_some()) {
+        facts.add("support", format!("{} of {}", count(support, "item"), training.items));
+    }
     if let Some(classes) = &model.classes {
-        let bias = bias(model).unwrap_or(0.0);
-        facts.add(
-            "classes",
-            format!("{}, scores below 0 mean the first; bias {}", classes.join(" and "), rounded(bias)),
-        );
+        facts.add("classes", classes_text(model, classes));
     } else if let Some(bias) = bias(model) {
         facts.add("bias", rounded(bias));
     }
     if let Some(margin) = training.margin {
-        facts.add("margin", format!("{}: the least lead of a better item, for weights of norm 1", rounded(margin)));
+        let what = match training.method {
+            Method::Classify => "the least distance of an item from where classes change, 1/‖w‖",
+            Method::Regress => "1/‖w‖ of the flattest function within the tube",
+            _ => "the least lead of a better item, for weights of norm 1",
+        };
+        facts.add("margin", format!("{}: {what}", rounded(margin)));
     }
     if training.learnt_from != LearntFrom::Items {
         add_comparer_facts(facts, model);
@@ -201,11 +241,35 @@ pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
 /// What a regression or a classifier adds to all scores.
 fn bias(model: &Model) -> Option<f64> {
     match model.scorer.function {
-        ScoreFunction::Linear { bias, .. } if model.training.method == Method::Ridge || model.classes.is_some() => {
+        ScoreFunction::Linear { bias, .. } | ScoreFunction::Kernel { bias, .. }
+            if model.training.method == Method::Ridge || model.training.svm.is_some() || model.classes.is_some() =>
+        {
             Some(bias)
         }
         _ => None,
     }
+}
+
+/// The classes with their sizes, and what tells them apart.
+fn classes_text(model: &Model, classes: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let sizes = model.training.svm.as_ref().map(|svm| svm.class_sizes.as_slice()).unwrap_or_default();
+    let name = |at: usize| match sizes.get(at) {
+        Some(size) => format!("{} ({size})", classes[at]),
+        None => classes[at].clone(),
+    };
+    let names: Vec<String> = (0..classes.len().min(SHOWN)).map(name).collect();
+    if classes.len() == 2 {
+        let bias = bias(model).unwrap_or(0.0);
+        let by = match model.class_rule.as_ref().and_then(|rule| rule.sigmoids.as_ref()) {
+            Some(_) => "the more probable one is predicted",
+            None => "scores below 0 mean the first",
+        };
+        return format!("{}, {by}; bias {}", names.join(" and "), rounded(bias));
+    }
+    let dots = if classes.len() > SHOWN { ", …" } else { "" };
+    let machines = count(model.scorer.function.n_machines(), "machine");
+    format!("{} classes: {}{dots}; {machines}", classes.len(), names.join(", "))
 }
 
 fn add_comparer_facts(facts: &mut Facts, model: &Model) {
@@ -287,6 +351,15 @@ fn options_text(model: &Model) -> String {
         Scale::Standard => options.push("--scale standard".into()),
         Scale::Minmax => options.push("--scale minmax".into()),
     }
+    if let Some(svm) = &training.svm {
+        options.extend(svm.epsilon.map(|epsilon| format!("--epsilon {}", number(epsilon))));
+        let several = svm.scheme.filter(|_| model.scorer.function.n_machines() > 1);
+        options.extend(several.map(|scheme| format!("--classes {}", scheme.name())));
+        let weighs = svm.class_weights != ClassWeights::Equal;
+        options.extend(weighs.then(|| format!("--class-weight {}", svm.class_weights.text())));
+        let has_chances = model.class_rule.as_ref().is_some_and(|rule| rule.sigmoids.is_some());
+        options.extend(has_chances.then(|| "--probabilities".to_string()));
+    }
     if let Some(OnlineTraining { task, batch, schedule, average, stream }) = training.online {
         options.push(format!("--task {} --batch {} --schedule {}", task.name(), batch.name(), schedule.name()));
         options.extend((!average).then(|| "--no-average".to_string()));
@@ -296,7 +369,8 @@ fn options_text(model: &Model) -> String {
 }
 
 fn data_text(training: &Training) -> String {
-    if training.method == Method::Ridge || training.online.is_some_and(|online| online.task == Task::Classify) {
+    let is_of_items = training.method == Method::Ridge || training.svm.is_some();
+    if is_of_items || training.online.is_some_and(|online| online.task == Task::Classify) {
         return format!("{}, {}", count(training.items, "item"), count(training.features, "feature"));
     }
     if training.learnt_from != LearntFrom::Pairs {

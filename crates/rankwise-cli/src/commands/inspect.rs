@@ -1,7 +1,7 @@
 //! `inspect`: what is in a model file.
 
 use rankwise::data::Features;
-use rankwise::model::{Balance, LearntFrom, Method, Model, ScoreFunction, Scorer};
+use rankwise::model::{Balance, Basis, LearntFrom, Method, Model, ScoreFunction, Scorer};
 use rankwise::{Loss, io};
 use serde::Serialize;
 
@@ -40,6 +40,8 @@ struct Inspection<'a> {
     weights: Option<Vec<Weight>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     coefficients: Option<Vec<Coefficient>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    machine_parts: Vec<MachinePart<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     band: Option<Band>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,6 +53,22 @@ struct Inspection<'a> {
 struct Weight {
     feature: String,
     weight: f64,
+}
+
+/// One of several machines.
+#[derive(Debug, Serialize)]
+struct MachinePart<'a> {
+    /// The class that scores below 0 speak for; null: all others.
+    below: Option<&'a str>,
+    /// The class that scores above 0 speak for.
+    above: &'a str,
+    bias: f64,
+    /// Support items with a coefficient in this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    support: Option<usize>,
+    /// The largest weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weights: Option<Vec<Weight>>,
 }
 
 /// How the tie region depends on the pair.
@@ -89,6 +107,9 @@ struct Conventions {
     /// C of `rank --loss hinge` with twice these scores, for which the others speak; of swapped pairs
     #[serde(rename = "rank_C", skip_serializing_if = "Option::is_none")]
     rank_c: Option<f64>,
+    /// ½‖w‖² + C·Σ loss with a free bias; of classifiers by the hinge and of tubes
+    #[serde(rename = "libsvm_C", skip_serializing_if = "Option::is_none")]
+    libsvm_c: Option<f64>,
     /// Σ squares + α‖w‖²; of ridge regression
     #[serde(skip_serializing_if = "Option::is_none")]
     ridge_alpha: Option<f64>,
@@ -118,6 +139,16 @@ impl Conventions {
                 ..Conventions::default()
             });
         }
+        if training.svm.is_some() {
+            // LIBSVM and scikit-learn's SVC and SVR have the same C, and no squares.
+            let is_plain = matches!(training.loss, Loss::Hinge | Loss::Epsilon);
+            return Some(Conventions {
+                lambda_of_sum: 1.0 / training.c,
+                lambda_of_mean: Some(1.0 / (training.c * training.items.max(1) as f64)),
+                libsvm_c: is_plain.then_some(training.c),
+                ..Conventions::default()
+            });
+        }
         let n_pairs = match training.method {
             Method::Rank => training.pairs - training.ties.min(training.pairs),
             Method::Rank2 => 2 * training.pairs,
@@ -142,6 +173,7 @@ impl Conventions {
             lambda_of_mean: Some(1.0 / times_mean),
             rank_c,
             ridge_alpha: None,
+            libsvm_c: None,
             dlib_c: (!is_balanced).then_some(times_mean),
             svm_rank_c: is_plain_ranking.then(|| c * (groups + training.groups_dropped) as f64),
             liblinear_c: (is_plain_ranking && is_squared).then_some(c),
@@ -156,6 +188,9 @@ impl Conventions {
         text += &format!("λ {} for ½λ‖w‖² + Σ loss", rounded(self.lambda_of_sum));
         if let Some(lambda) = self.lambda_of_mean {
             text += &format!("; λ {} for ½λ‖w‖² + mean loss", rounded(lambda));
+        }
+        if let Some(c) = self.libsvm_c {
+            text += &format!("; C {} in LIBSVM and scikit-learn's SVC and SVR", rounded(c));
         }
         if let Some(alpha) = self.ridge_alpha {
             text += &format!("; alpha {} in scikit-learn's Ridge", rounded(alpha));
@@ -181,6 +216,7 @@ impl<'a> Inspection<'a> {
             ScoreFunction::Landmarks { weights, .. } => {
                 (Some(largest_weights(scorer, &weights[..scorer.n_features], top)), None)
             }
+            ScoreFunction::Several { .. } => (None, None),
             ScoreFunction::Kernel { support, coefficients, .. } => {
                 (None, Some(largest_coefficients(support, coefficients, top)))
             }
@@ -194,6 +230,7 @@ impl<'a> Inspection<'a> {
             conventions: Conventions::of(model),
             weights,
             coefficients,
+            machine_parts: machine_parts(model, top),
             band: model.band.as_ref().map(|tie_band| Band {
                 base: tie_band.base,
                 n_weights: band::n_weights(tie_band),
@@ -241,6 +278,20 @@ impl<'a> Inspection<'a> {
             });
             text += &table(["item", "coefficient", "features"], rows);
         }
+        if !self.machine_parts.is_empty() {
+            text += &format!("\nmachines{units}\n");
+            let rows = self.machine_parts.iter().map(|part| {
+                let made_of = match (&part.weights, part.support) {
+                    (Some(weights), _) => {
+                        let few = weights.iter().take(SHOWN_FEATURES);
+                        few.map(|w| format!("{} {}", w.feature, rounded(w.weight))).collect::<Vec<_>>().join(", ")
+                    }
+                    (None, support) => support.map_or_else(String::new, |n| format!("{n} support items")),
+                };
+                [part.below.unwrap_or("(others)").to_string(), part.above.to_string(), rounded(part.bias), made_of]
+            });
+            text += &table(["below 0", "above 0", "bias", "made of"], rows);
+        }
         if let Some(Band { base, n_weights, weights }) = &self.band {
             let shown = weights.len();
             text += &format!("\ntie band, {shown} of {n_weights} weights, the largest first{units}\n");
@@ -259,6 +310,28 @@ fn machine_threshold(model: &Model) -> Option<f64> {
         Some(_) if !model.no_tie_region => 1.0,
         _ => 0.0,
     })
+}
+
+/// The machines of a classifier, where there are several.
+fn machine_parts(model: &Model, top: usize) -> Vec<MachinePart<'_>> {
+    let ScoreFunction::Several { basis, coefficients, biases } = &model.scorer.function else { return Vec::new() };
+    let (Some(classes), Some(rule)) = (&model.classes, &model.class_rule) else { return Vec::new() };
+    let each = coefficients.len() / biases.len().max(1);
+    let part = |(at, (below, above)): (usize, (Option<usize>, usize))| {
+        let numbers = &coefficients[at * each..][..each];
+        let (support, weights) = match basis {
+            Basis::Kernel { .. } => (Some(numbers.iter().filter(|t| **t != 0.0).count()), None),
+            Basis::Features => (None, Some(largest_weights(&model.scorer, numbers, top))),
+        };
+        MachinePart {
+            below: below.map(|class| classes[class].as_str()),
+            above: &classes[above],
+            bias: biases[at],
+            support,
+            weights,
+        }
+    };
+    rule.scheme.machines(classes.len()).into_iter().enumerate().map(part).collect()
 }
 
 /// The places of the largest absolute values; equal ones in order.

@@ -1,6 +1,7 @@
 //! One file per verb.
 
 mod band;
+mod classified_items;
 mod completions;
 mod convert;
 mod demo;
@@ -14,6 +15,7 @@ mod simulate;
 mod train;
 mod train_items;
 mod train_online;
+mod train_svm;
 mod tune;
 mod tuning;
 

@@ -7,10 +7,11 @@ use rankwise::io;
 use rankwise::model::Model;
 use serde_json::{Value, json};
 
+use super::classified_items::ClassifiedItems;
 use super::ranked_items::RankedItems;
 use super::{check_apart, check_writable, table, tables, target};
-use crate::args::PredictArgs;
-use crate::exit::Run;
+use crate::args::{PredictArgs, PredictFormat};
+use crate::exit::{Failure, Run};
 use crate::output::{self, Output};
 use crate::plan::{self, PredictPlan};
 use crate::text::{count, csv_field, number};
@@ -52,6 +53,19 @@ pub(super) fn run(args: &PredictArgs, output: &Output) -> Run<()> {
             let verdicts = model.judge(&table.set)?;
             tell(of_pairs(&model, &table, &verdicts))
         }
+        PredictPlan::Items { source, columns, format, top, scores: only_scores }
+            if is_classified(&model, format, top)? =>
+        {
+            let (table, verdicts) = io::classify_items(&source, &columns, &model)?;
+            output.note(|| format!("read {}", count(table.items.n_items(), "item")));
+            let classes = model.classes.as_deref().unwrap_or_default();
+            let items = ClassifiedItems { table: &table, classes, verdicts: &verdicts, only_scores };
+            tell(Predictions {
+                facts: json!({ "items": verdicts.classes.len(), "classes": classes, "output": null }),
+                as_text: Box::new(|| Ok(items.text(format))),
+                as_json: Box::new(|| items.json()),
+            })
+        }
         PredictPlan::Items { source, columns, format, top, scores: only_scores } => {
             let (table, mut scores) = io::score_items(&source, &columns, &[&model.scorer])?;
             output.note(|| format!("read {}", count(table.items.n_items(), "item")));
@@ -68,6 +82,18 @@ pub(super) fn run(args: &PredictArgs, output: &Output) -> Run<()> {
             })
         }
     }
+}
+
+/// Whether classes are told; items of two classes may be ranked by their scores, too.
+fn is_classified(model: &Model, format: PredictFormat, top: Option<usize>) -> Run<bool> {
+    let n_classes = model.classes.as_ref().filter(|_| model.class_rule.is_some()).map_or(0, Vec::len);
+    let is_ranked = format == PredictFormat::Trec || top.is_some();
+    if n_classes > 2 && is_ranked {
+        return Err(Failure::Usage(format!(
+            "--top and --format trec rank by one score, and this model tells {n_classes} classes apart; choose --format csv"
+        )));
+    }
+    Ok(n_classes > 0 && !is_ranked)
 }
 
 fn of_pairs<'a>(model: &'a Model, table: &'a io::PairTable, verdicts: &'a Verdicts) -> Predictions<'a> {

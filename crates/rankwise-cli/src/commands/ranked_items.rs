@@ -135,6 +135,8 @@ mod tests {
         ItemTable {
             items,
             labels: None,
+            words: None,
+            margins: None,
             groups,
             weights: None,
             group_weights: None,

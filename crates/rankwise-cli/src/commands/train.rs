@@ -11,7 +11,7 @@ use rankwise::model::Model;
 use serde::Serialize;
 
 use super::describe::{self, Description};
-use super::{check_apart, check_writable, save_model, table, tables, train_items, train_online};
+use super::{check_apart, check_writable, save_model, table, tables, train_items, train_online, train_svm};
 use crate::args::{Common, TrainArgs};
 use crate::exit::{Failure, Run};
 use crate::interrupt::{self, Shield};
@@ -34,6 +34,7 @@ pub(super) fn run(args: &TrainArgs, common: &Common, output: &Output) -> Run<()>
         TrainPlan::Pairs { files, estimator } => on_pairs(&files, &estimator, target, output),
         TrainPlan::Items(plan) => train_items::run(&plan, target, output),
         TrainPlan::Online(plan) => train_online::run(&plan, target, output),
+        TrainPlan::Svm(plan) => train_svm::run(&plan, target, output),
     }
 }
 

@@ -7,7 +7,7 @@ use rankwise::io::{Columns, PairFiles, Queries, Source};
 use rankwise::metrics::{Bootstrap, ItemMetric};
 
 use super::{item_source, pair_files, refuse};
-use crate::args::{Common, EvaluateArgs, MetricName};
+use crate::args::{Common, EvaluateArgs, LabelMetric, MetricName};
 use crate::exit::{Failure, Run};
 
 /// `evaluate`, as meant. Features are read in f64, so that a row's score does not depend on the rows around it.
@@ -56,8 +56,8 @@ pub(crate) struct PairsPlan {
 pub(crate) struct RankedPlan {
     /// The metrics; none means the usual ones.
     pub(crate) metrics: Vec<ItemMetric>,
-    /// Whether a classifier's error is asked for.
-    pub(crate) zero_one: bool,
+    /// Metrics of classes or values; empty where metrics of rankings are asked for, or none.
+    pub(crate) of_labels: Vec<LabelMetric>,
     /// How to make intervals.
     pub(crate) bootstrap: Bootstrap,
     /// Whether intervals of the metrics are wanted.
@@ -138,11 +138,11 @@ fn on_run(args: &EvaluateArgs, common: &Common) -> Run<EvaluatePlan> {
         return Err(Failure::Usage("only one of the files can be standard input; save the others to files".into()));
     }
     let ranked = ranked(args, common)?;
-    if ranked.zero_one {
-        return Err(Failure::Usage(
-            "--metric zero_one is for pairs and for classifiers, and this is a run; ask for a metric of rankings"
-                .into(),
-        ));
+    if let Some(metric) = ranked.of_labels.first() {
+        return Err(Failure::Usage(format!(
+            "--metric {} is for pairs and for classifiers, and this is a run; ask for a metric of rankings",
+            metric.name()
+        )));
     }
     Ok(EvaluatePlan::Run { qrels, run, queries: args.queries.unwrap_or_default(), ranked })
 }
@@ -152,22 +152,22 @@ fn ranked(args: &EvaluateArgs, common: &Common) -> Run<RankedPlan> {
         return Err(Failure::Usage("--per-group -: standard output is for the metrics; name a file".into()));
     }
     let mut metrics: Vec<ItemMetric> = Vec::new();
-    let is_error = |name: &&String| name.as_str() == "zero_one";
-    for name in args.metric.iter().filter(|name| !is_error(name)) {
+    let of_labels: Vec<LabelMetric> = args.metric.iter().filter_map(|name| LabelMetric::find(name)).collect();
+    for name in args.metric.iter().filter(|name| LabelMetric::find(name).is_none()) {
         let metric = item_metric(name)?;
         if !metrics.contains(&metric) {
             metrics.push(metric);
         }
     }
-    let zero_one = args.metric.iter().any(|name| is_error(&name));
-    if zero_one && !metrics.is_empty() {
-        return Err(Failure::Usage(
-            "--metric zero_one counts wrong classes, the others look at the order; ask for one kind at a time".into(),
-        ));
+    if let (Some(first), false) = (of_labels.first(), metrics.is_empty()) {
+        return Err(Failure::Usage(format!(
+            "--metric {} looks at labels, the others look at the order; ask for one kind at a time",
+            first.name()
+        )));
     }
     Ok(RankedPlan {
         metrics,
-        zero_one,
+        of_labels,
         bootstrap: bootstrap(args.ci.unwrap_or(Bootstrap::default().level), common)?,
         with_intervals: args.ci.is_some(),
         rival: args.compare.clone(),

@@ -9,6 +9,7 @@ use rankwise::model::{Balance, Method};
 use rankwise::{Loss, RankSvm, Ridge, SwapSvm};
 
 use super::online::{self, OnlinePlan};
+use super::svm::{self, SvmPlan};
 use super::{c, common_effort, estimator, item_source, kernel, pair_files, refuse, refuse_unused, time_limit};
 use crate::args::{Common, KernelName, LearnArgs, TrainArgs};
 use crate::exit::{Failure, Run};
@@ -26,6 +27,8 @@ pub(crate) enum TrainPlan {
     Items(ItemPlan),
     /// From items, by random steps.
     Online(OnlinePlan),
+    /// From items, to classes or values.
+    Svm(SvmPlan),
 }
 
 /// `train` on items, as meant.
@@ -49,6 +52,13 @@ pub(crate) struct ItemPlan {
 /// What `train` was asked to do.
 pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
     let learn = &args.learn;
+    if let Some(method @ (Method::Classify | Method::Regress)) = learn.method {
+        refuse(&args.online.typed(), &format!("--method {}", method.name()), "choose --method online")?;
+        return svm::plan(method, args, common).map(TrainPlan::Svm);
+    }
+    svm::refuse_tubes(learn)?;
+    refuse(&args.svm.of_classes(), "other methods", "choose --method classify")?;
+    refuse(&args.svm.of_values(), "other methods", "choose --method regress")?;
     if learn.method == Some(Method::Online) {
         return online::plan(args, common).map(TrainPlan::Online);
     }

@@ -82,6 +82,7 @@ pub(crate) fn tune(args: &TuneArgs, common: &Common) -> Run<TunePlan> {
             "no data: give items with labels (tune DATA -o MODEL), or compared pairs with --pairs FILE".into(),
         ));
     }
+    super::svm::refuse_tubes(&args.learn)?;
     let search = match &args.learn.data {
         Some(data) => Search::Items(Box::new(super::tune_items::search(data, args, &typed, common)?)),
         None => Search::Pairs(Box::new(search_pairs(args, &typed, common)?)),

@@ -83,6 +83,10 @@ fn refuse_methods(learn: &LearnArgs) -> Run<()> {
         Some(Method::Ridge) => Err(Failure::Usage(
             "tune does not choose for ridge; train it with several C and compare them (evaluate MODEL DATA)".into(),
         )),
+        Some(method @ (Method::Classify | Method::Regress)) => Err(Failure::Usage(format!(
+            "tune does not choose for {} yet; train it with several C and compare them (evaluate MODEL DATA)",
+            method.name()
+        ))),
         _ => Ok(()),
     }
 }

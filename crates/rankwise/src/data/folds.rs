@@ -1,7 +1,7 @@
 //! Folds that depend on what a pair or a group of items says, not on where it stands in the file.
 
 use super::random::mix;
-use super::{Comparisons, Outcome, Ranking};
+use super::{ClassItems, Comparisons, Outcome, Ranking};
 
 /// A fold number below `n_folds` for every pair. Pairs of one group share a fold; without groups, copies of one pair
 /// do (left and right exchanged or not), so that weight 2 and writing a pair twice give the same folds, and neither
@@ -51,6 +51,19 @@ pub fn group_folds(data: &Ranking, n_folds: usize, seed: u64) -> Vec<u32> {
     };
     let cells: Vec<(bool, u64)> = data.groups.members().iter().enumerate().map(cell).collect();
     dealt_out(&cells, n_folds)
+}
+
+/// A fold number below `n_folds` for every item of a class. Copies of an item share a fold, and the order of rows does not
+/// matter. Classes are spread evenly.
+pub(crate) fn class_folds(data: &ClassItems, n_folds: usize, seed: u64) -> Vec<u32> {
+    let key = |item: usize| mix(mix(0, seed), data.items.features.hash_row(item));
+    let mut folds = vec![0; data.n_items()];
+    for class in 0..data.classes.len() as u32 {
+        let members: Vec<usize> = (0..data.n_items()).filter(|&item| data.labels[item] == class).collect();
+        let of_class: Vec<(bool, u64)> = members.iter().map(|&item| (false, key(item))).collect();
+        members.iter().zip(dealt_out(&of_class, n_folds)).for_each(|(&item, fold)| folds[item] = fold);
+    }
+    folds
 }
 
 /// A hash of what the items of a group are, whatever their order; copies count once.

@@ -1,6 +1,7 @@
 //! What the user has: features, items with labels in groups, pairs with outcomes, folds; nothing here knows a loss, a solver or a model.
 
 mod alias;
+mod class_items;
 mod comparison;
 mod features;
 mod folds;
@@ -19,9 +20,12 @@ mod stored_rows;
 mod verdicts;
 
 pub(crate) use alias::Alias;
+pub(crate) use class_items::ordered_classes;
+pub use class_items::{ClassItems, class_name};
 pub use comparison::{Comparisons, Context, JudgedPairs, Outcome, Pair, PairSet};
 pub use features::{Features, Precision};
 pub(crate) use features::{Stored, Values};
+pub(crate) use folds::class_folds;
 pub use folds::{cross_fit_folds, group_folds};
 pub use groups::{Groups, Members};
 pub use items::Items;
@@ -56,10 +60,16 @@ pub(crate) fn largest_scale_ratio(items: &Features) -> f64 {
     stats.scale_ratio()
 }
 
-/// Variance of all entries of a matrix together, rows counted by weight.
-pub(crate) fn overall_variance(items: &Features, weights: Option<&[f64]>) -> f64 {
-    match weights {
-        None => scale::ColumnStats::of(items).overall_variance(),
-        Some(_) => scale::ColumnStats::of_rows(items, 0..items.n_rows(), weights).overall_variance(),
+/// What to subtract from features that lie far from zero beside their spread; `None` where none does, or where they are stored
+/// in a way that far ones are not.
+pub(crate) fn far_shift(items: &Features, weights: Option<&[f64]>) -> Option<Vec<f64>> {
+    if items.is_sparse() || items.is_f32() {
+        return None;
     }
+    ranking::shift_to_zero(&scale::ColumnStats::of_rows(items, 0..items.n_rows(), weights))
+}
+
+/// Variance of all entries of a matrix together, perhaps with one weight for each row: 2 counts as two copies, 0 as none.
+pub(crate) fn overall_variance(items: &Features, weights: Option<&[f64]>) -> f64 {
+    scale::ColumnStats::of_rows(items, 0..items.n_rows(), weights).overall_variance()
 }

@@ -154,12 +154,17 @@ impl Solution {
         if is_finite && !is_nothing {
             return Ok(self);
         }
-        Err(Error::Numeric {
+        Err(Self::out_of_range())
+    }
+
+    /// What to say where numbers are none.
+    pub(super) fn out_of_range() -> Error {
+        Error::Numeric {
             problem: "the numbers leave the range of floating point".into(),
             remedy: "scale the features (--scale standard), choose a C nearer to 1, or check for numbers that are far \
                      too large or small"
                 .into(),
-        })
+        }
     }
 
     fn why_not_converged(&self, tol: f64) -> Option<String> {
@@ -271,6 +276,7 @@ impl Record<'_> {
             normalise: self.normalise,
             pairs_per_item: self.pairs_per_item,
             online: None,
+            svm: None,
             warnings,
             tuning: None,
         };
@@ -282,6 +288,7 @@ impl Record<'_> {
             band: None,
             chances: None,
             classes: None,
+            class_rule: None,
             state: None,
             training,
         }

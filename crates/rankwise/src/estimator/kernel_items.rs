@@ -45,7 +45,11 @@ impl KernelItems {
             is_used.then(|| n - 1)
         });
         let columns: Vec<Option<u32>> = columns.collect();
-        Ok(KernelItems { kernel, features: scaled.select_rows(&numbers), units: Features::units(&columns, numbers.len()) })
+        Ok(KernelItems {
+            kernel,
+            features: scaled.select_rows(&numbers),
+            units: Features::units(&columns, numbers.len()),
+        })
     }
 
     /// The ranking as a function of the scores of these items.
@@ -114,6 +118,7 @@ impl KernelItems {
             kernel: self.kernel,
             support: self.features.select_rows(&support),
             coefficients: support.iter().map(|&at| coefficients[at]).collect(),
+            bias: 0.0,
         };
         (function, support.len())
     }

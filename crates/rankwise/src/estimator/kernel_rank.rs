@@ -80,11 +80,8 @@ impl RankSvm {
             let places = losses.rows_of_groups().flatten().map(|&row| items.place(row) as u32).collect();
             let basis = items.basis(&*matrix, places, self.effort.seed)?;
             let mut sums = KernelSums::new(&*matrix, losses, basis);
-            let inner = Limits {
-                tol: SEARCHED * limits.tol,
-                max_iter: limits.max_iter.saturating_sub(steps),
-                ..limits
-            };
+            let inner =
+                Limits { tol: SEARCHED * limits.tol, max_iter: limits.max_iter.saturating_sub(steps), ..limits };
             let (mut solution, bound) = descend(&mut sums, self.loss, start.take(), inner);
             drop(sums);
             solution.weights.truncate(matrix.len());

@@ -453,6 +453,7 @@ impl OnlineRun {
             band: None,
             chances: None,
             classes,
+            class_rule: None,
             state: Some(state),
             training,
         })
@@ -506,6 +507,7 @@ impl OnlineRun {
                 average: svm.average,
                 stream: self.is_stream,
             }),
+            svm: None,
             warnings,
             tuning: None,
         }

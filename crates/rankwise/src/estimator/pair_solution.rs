@@ -192,7 +192,12 @@ impl Solution<'_> {
             // Nothing but ties: all scores are 0.
             (By::Weights { .. }, None) if instance.exact.kernel() != KernelFunction::Linear => {
                 let support = instance.data.set.items.features.select_rows(&[]);
-                return ScoreFunction::Kernel { kernel: instance.exact.kernel(), support, coefficients: Vec::new() };
+                return ScoreFunction::Kernel {
+                    kernel: instance.exact.kernel(),
+                    support,
+                    coefficients: Vec::new(),
+                    bias: 0.0,
+                };
             }
             (By::Weights { weights, .. }, None) => {
                 return ScoreFunction::Linear { weights: weights.iter().map(|w| w / unit).collect(), bias: 0.0 };
@@ -207,7 +212,7 @@ impl Solution<'_> {
         let rows: Vec<usize> = terms.iter().map(|t| t.0 as usize).collect();
         let coefficients = terms.iter().map(|t| t.1 / unit).collect();
         let support = instance.data.set.items.features.select_rows(&rows);
-        ScoreFunction::Kernel { kernel: instance.exact.kernel(), support, coefficients }
+        ScoreFunction::Kernel { kernel: instance.exact.kernel(), support, coefficients, bias: 0.0 }
     }
 }
 

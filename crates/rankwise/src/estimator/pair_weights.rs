@@ -115,6 +115,7 @@ impl<'a> Space<'a> {
                 kernel: map.kernel,
                 support: map.items.clone(),
                 coefficients: map.coefficients(&weights),
+                bias: 0.0,
             },
         }
     }

@@ -59,6 +59,7 @@ impl PairMachine {
                 Err(Error::parameter(name, value, "a finite number above 0"))
             }
         };
+        self.loss.check_of_order()?;
         let has_likelihood = self.has_likelihood();
         if self.tie_band == TieBandKind::Pair && self.loss == Loss::Hinge {
             return Err(Error::Unsupported {
@@ -192,7 +193,18 @@ impl PairMachine {
             _ => None,
         };
         let Answer { beta, no_tie_region, .. } = answer;
-        Ok(Model { scorer, threshold, beta, no_tie_region, band, chances, classes: None, state: None, training })
+        Ok(Model {
+            scorer,
+            threshold,
+            beta,
+            no_tie_region,
+            band,
+            chances,
+            classes: None,
+            class_rule: None,
+            state: None,
+            training,
+        })
     }
 
     /// The part of the tie offset that depends on the pair, with the scaling of the comparison's own columns.
@@ -414,7 +426,7 @@ impl PairMachine {
             iterations: solution.iterations(),
             stop: answer.stop,
             support: match &scorer.function {
-                ScoreFunction::Linear { .. } => None,
+                ScoreFunction::Linear { .. } | ScoreFunction::Several { .. } => None,
                 ScoreFunction::Kernel { coefficients, .. } => Some(coefficients.len()),
                 ScoreFunction::Landmarks { map, .. } => Some(map.len()),
             },
@@ -426,6 +438,7 @@ impl PairMachine {
             approx: None,
             pairs_per_item: None,
             online: None,
+            svm: None,
             warnings,
             tuning: None,
         }

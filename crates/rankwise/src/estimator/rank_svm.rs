@@ -104,6 +104,7 @@ impl RankSvm {
         if self.c.is_nan() || self.c <= 0.0 {
             return Err(Error::parameter("C", self.c, "a number above 0, or inf"));
         }
+        self.loss.check_of_order()?;
         if self.balance == Balance::Outcomes {
             return Err(Error::parameter("balance", "outcomes", "none or groups for items"));
         }

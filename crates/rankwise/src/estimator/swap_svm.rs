@@ -9,8 +9,8 @@ use super::item_ranker::{
 use super::kernel_items::{KernelItems, no_start};
 use crate::data::{Ranking, Scale};
 use crate::error::{Error, Result};
-use crate::loss::Loss;
 use crate::kernel::Kernel;
+use crate::loss::Loss;
 use crate::model::{Balance, Method, Model};
 use crate::problem::{BlockSums, KernelSums, RankCounts, RankSums, Shape, Weighing};
 use crate::progress::{Stop, Unwatched, Watch};

@@ -9,9 +9,8 @@ use super::numbering::Numbering;
 use super::stream::SeenGroups;
 use super::table::{Header, Table, drop_hint};
 use super::{Columns, Format, Source, svmlight};
-use crate::data::{Features, Groups, Items, Precision, Ranking};
+use crate::data::{ClassItems, Features, Groups, Items, Precision, Ranking, ordered_classes};
 use crate::error::{Error, Place, Result};
-use crate::model::Scorer;
 
 /// The columns of an item table that are never features.
 const RESERVED: [&str; 6] = ["id", "label", "qid", "weight", "group_weight", "margin"];
@@ -21,8 +20,12 @@ const RESERVED: [&str; 6] = ["id", "label", "qid", "weight", "group_weight", "ma
 pub struct ItemTable {
     /// One item per row of the file, with ids where the file has them.
     pub items: Items,
-    /// One label per item, where the file has them.
+    /// One label per item, where the file has them and they are numbers.
     pub labels: Option<Vec<f64>>,
+    /// One word per item, where labels were read as words.
+    pub words: Option<LabelWords>,
+    /// The margin that each item should have, where it was read.
+    pub margins: Option<Vec<f64>>,
     /// The group of every item, where the file has them.
     pub groups: Option<Groups>,
     /// One weight per item, where the file has them.
@@ -35,7 +38,48 @@ pub struct ItemTable {
     pub source: String,
 }
 
+/// Labels that may be any words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LabelWords {
+    /// The words, in the order they came.
+    pub names: Vec<String>,
+    /// The number of each item's word.
+    pub numbers: Vec<u32>,
+}
+
 impl ItemTable {
+    /// The items with their classes; weights of groups multiply those of their items. An error when the file has no labels.
+    pub fn into_classes(self) -> Result<ClassItems> {
+        let mut data = match (self.words, self.labels) {
+            (Some(words), _) => {
+                let (classes, places) = ordered_classes(words.names);
+                let labels = words.numbers.iter().map(|&number| places[number as usize]).collect();
+                ClassItems::of_numbers(self.items, classes, labels)?
+            }
+            (None, Some(labels)) => ClassItems::of_labels(self.items, &labels)?,
+            (None, None) => {
+                return Err(Error::data(
+                    Place::file(self.source),
+                    "no column label, which says what class each item is of",
+                    "add it, or name the column that says so with --label COL",
+                ));
+            }
+        };
+        let mut weights = self.weights;
+        if let Some(of_groups) = self.group_weights {
+            let group = |item: usize| self.groups.as_ref().map_or(0, |groups| groups.numbers()[item] as usize);
+            let of_items = weights.unwrap_or_else(|| vec![1.0; data.n_items()]);
+            weights = Some(of_items.iter().enumerate().map(|(item, w)| w * of_groups[group(item)]).collect());
+        }
+        if let Some(weights) = weights {
+            data = data.with_weights(weights)?;
+        }
+        if let Some(margins) = self.margins {
+            data = data.with_margins(margins)?;
+        }
+        Ok(data)
+    }
+
     /// The items as ranking data: without groups all may be compared. An error when the file has no labels.
     pub fn into_ranking(self) -> Result<Ranking> {
         let Some(labels) = self.labels else {
@@ -56,6 +100,11 @@ impl ItemTable {
     }
 }
 
+/// Reads items of classes: [`read_items`], but labels may be words, and the column `margin` of a table counts.
+pub fn read_classes(source: &Source, columns: &Columns, precision: Precision) -> Result<ItemTable> {
+    read_with(source, columns, precision, true)
+}
+
 /// Reads items and what is known of them.
 ///
 /// Tables have the columns `id`, `label`, `qid`, `weight`, `group_weight` (all optional) and features; `margin` is read
@@ -63,6 +112,10 @@ impl ItemTable {
 /// `label [qid:GROUP] [cost:WEIGHT] index:value … [# comment]` per item; the comment is the item's id, and features
 /// have no names. A block file has decided already how features are stored.
 pub fn read_items(source: &Source, columns: &Columns, precision: Precision) -> Result<ItemTable> {
+    read_with(source, columns, precision, false)
+}
+
+fn read_with(source: &Source, columns: &Columns, precision: Precision, of_classes: bool) -> Result<ItemTable> {
     match source.format() {
         Format::SvmLight => return svmlight::read(source, columns, precision),
         Format::Blocks => return open_blocks(source, columns)?.into_table(),
@@ -70,7 +123,7 @@ pub fn read_items(source: &Source, columns: &Columns, precision: Precision) -> R
     }
     let table = Table::open(source, columns)?;
     check_given(columns, &[&table.header])?;
-    let roles = Roles::all(&table.header, columns);
+    let roles = if of_classes { Roles::of_classes(&table.header, columns) } else { Roles::all(&table.header, columns) };
     let unused_columns = roles.unused(&table.header);
     let rows = ItemRows::read(table, columns, roles)?;
     let source = rows.source;
@@ -91,48 +144,16 @@ pub fn read_items(source: &Source, columns: &Columns, precision: Precision) -> R
             Items::new(features, Some(rows.feature_names), ids)?
         }
     };
-    let ItemRows { labels, groups, weights, group_weights, .. } = rows;
+    let ItemRows { labels, words, margins, groups, weights, group_weights, .. } = rows;
+    let words = words.map(|(known, numbers)| LabelWords { names: known.to_texts(), numbers });
     let groups = groups.map(GroupNames::finish);
     let group_weights = group_weights.map(|weights| weights.into_iter().map(|(weight, _)| weight).collect());
-    Ok(ItemTable { items, labels, groups, weights, group_weights, unused_columns, source })
+    Ok(ItemTable { items, labels, words, margins, groups, weights, group_weights, unused_columns, source })
 }
 
 /// Reads items to be ranked: [`read_items`], then [`ItemTable::into_ranking`].
 pub fn read_ranking(source: &Source, columns: &Columns, precision: Precision) -> Result<Ranking> {
     read_items(source, columns, precision)?.into_ranking()
-}
-
-/// Reads items and scores them with each of these. Of a block file only some megabytes of features are in memory at a time;
-/// in the table they are all 0 then.
-pub fn score_items(
-    source: &Source,
-    columns: &Columns,
-    scorers: &[&Scorer],
-) -> Result<(ItemTable, Vec<Result<Vec<f64>>>)> {
-    if source.format() != Format::Blocks {
-        // In f64, so that a row's score does not depend on the rows around it.
-        let table = read_items(source, columns, Precision::F64)?;
-        let scores = scorers.iter().map(|scorer| scorer.scores(&table.items)).collect();
-        return Ok((table, scores));
-    }
-    let file = open_blocks(source, columns)?;
-    file.verify()?;
-    let table = file.heads()?;
-    let mut scores: Vec<Result<Vec<f64>>> = scorers.iter().map(|_| Ok(Vec::new())).collect();
-    for number in 0..file.n_blocks() {
-        let part = file.part(number)?;
-        let ids = Some(part.text.ids).filter(|ids| !ids.is_empty());
-        let items = Items::new(part.features, file.feature_names().map(<[String]>::to_vec), ids)?;
-        for (scorer, scores) in scorers.iter().zip(&mut scores) {
-            if let Ok(all) = scores {
-                match scorer.scores(&items) {
-                    Ok(some) => all.extend(some),
-                    Err(error) => *scores = Err(error),
-                }
-            }
-        }
-    }
-    Ok((table, scores))
 }
 
 /// Opens a block file, of which no columns can be named.
@@ -271,6 +292,9 @@ struct Roles {
     group: Option<usize>,
     weight: Option<usize>,
     group_weight: Option<usize>,
+    margin: Option<usize>,
+    /// Labels may be words.
+    has_words: bool,
 }
 
 impl Roles {
@@ -281,12 +305,19 @@ impl Roles {
             group: find(header, columns.group.as_deref(), "qid"),
             weight: find(header, columns.weight.as_deref(), "weight"),
             group_weight: header.find("group_weight"),
+            margin: None,
+            has_words: false,
         }
+    }
+
+    /// The same for items of classes.
+    fn of_classes(header: &Header, columns: &Columns) -> Self {
+        Roles { margin: header.find("margin"), has_words: true, ..Roles::all(header, columns) }
     }
 
     /// The reserved columns that have no role.
     fn unused(&self, header: &Header) -> Vec<String> {
-        let used = [self.id, self.label, self.group, self.weight, self.group_weight];
+        let used = [self.id, self.label, self.group, self.weight, self.group_weight, self.margin];
         let is_unused = |name: &&str| header.find(name).is_some_and(|column| !used.contains(&Some(column)));
         RESERVED.into_iter().filter(is_unused).map(String::from).collect()
     }
@@ -300,6 +331,8 @@ struct ItemRows {
     /// Row by row.
     values: Vec<f64>,
     labels: Option<Vec<f64>>,
+    words: Option<(Numbering, Vec<u32>)>,
+    margins: Option<Vec<f64>>,
     groups: Option<GroupNames>,
     weights: Option<Vec<f64>>,
     /// The weight of each group, and the line that says so.
@@ -371,7 +404,9 @@ impl ItemRows {
             feature_names: features_at.iter().map(|&column| header.names[column].clone()).collect(),
             ids: roles.id.map(|_| Vec::new()),
             values: Vec::new(),
-            labels: roles.label.map(|_| Vec::new()),
+            labels: roles.label.filter(|_| !roles.has_words).map(|_| Vec::new()),
+            words: roles.label.filter(|_| roles.has_words).map(|_| (Numbering::default(), Vec::new())),
+            margins: roles.margin.map(|_| Vec::new()),
             groups: roles.group.map(|_| GroupNames::default()),
             weights: roles.weight.map(|_| Vec::new()),
             group_weights: roles.group_weight.map(|_| Vec::new()),
@@ -395,6 +430,17 @@ impl ItemRows {
         }
         if let (Some(labels), Some(column)) = (&mut self.labels, roles.label) {
             labels.push(table.label(column)?);
+        }
+        if let (Some((known, numbers)), Some(column)) = (&mut self.words, roles.label) {
+            numbers.push(known.number(table.word(column)?));
+        }
+        if let (Some(margins), Some(column)) = (&mut self.margins, roles.margin) {
+            let margin = table.number(column)?;
+            if margin <= 0.0 {
+                let problem = format!("the margin {margin} is not above 0");
+                return Err(Error::data(table.place(column), problem, "give every item a margin above 0, such as 1"));
+            }
+            margins.push(margin);
         }
         let mut group = 0;
         if let (Some(groups), Some(column)) = (&mut self.groups, roles.group) {
@@ -515,6 +561,8 @@ impl RowStream {
         Ok(Some(ItemTable {
             items: Items::new(features, Some(feature_names), None)?,
             labels,
+            words: None,
+            margins: None,
             groups: groups.map(GroupNames::finish),
             weights,
             group_weights: group_weights.map(|weights| weights.into_iter().map(|(weight, _)| weight).collect()),

@@ -16,6 +16,7 @@ mod output;
 mod pairs;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
+mod scored_items;
 mod source;
 mod stream;
 mod svmlight;
@@ -27,10 +28,11 @@ mod write;
 
 pub use block_file::BlockFile;
 pub use convert::{Conversion, Converted, convert};
-pub use items::{ItemTable, open_blocks, read_items, read_ranking, score_items};
+pub use items::{ItemTable, LabelWords, open_blocks, read_classes, read_items, read_ranking};
 pub use model_file::{model_from_bytes, model_to_bytes, read_model, write_model};
 pub use output::write_atomically;
 pub use pairs::{PairFiles, PairTable, read_pairs};
+pub use scored_items::{classify_items, score_items};
 pub use source::{Format, Source};
 pub use stream::{ItemStream, StreamOptions};
 pub use trec::{JudgedRun, Qrels, Queries, TrecRun, read_qrels, read_run, write_run};

@@ -6,9 +6,9 @@
 //! | `method`, `kernel`, `training` | the method's name; the kernel and the training summary as JSON, with the search that chose the parameters as its `tuning` |
 //! | `n_features`, `feature_names`, `are_indicators` | how an item is read; names as JSON, absent without names |
 //! | `threshold`, `beta`, `no_tie_region` | τ; β, absent for rankers; `true` or `false` |
-//! | `bias` | what a linear model adds to all scores; absent where that is 0 |
+//! | `bias` | what the model adds to all scores; absent where that is 0 |
 //! | `chances`, `band` | how margins become probabilities; the base of a tie band and the names of the comparison's columns: JSON, absent without them |
-//! | `classes`, `state` | the two classes of a classifier; steps, spread and last bias of random steps; as JSON, absent elsewhere |
+//! | `classes`, `class_rule`, `state` | the classes of a classifier; how its machines are put together and become probabilities; steps, spread and last bias of random steps; as JSON, absent elsewhere |
 //! | `sha256` | over all of the other metadata and all tensors |
 //!
 //! | tensor | type and shape | |
@@ -17,6 +17,7 @@
 //! | `coefficients` | f64 \[support items\] | kernel models, with either |
 //! | `support` | f32 or f64 \[support items, features\] | dense support items, or |
 //! | `support_starts`, `support_columns`, `support_values` | u64 \[support items + 1\], u32 \[stored\], f32 or f64 \[stored\] | sparse ones |
+//! | `machine_coefficients`, `machine_biases` | f64 \[machines, features or support items\], f64 \[machines\] | classifiers of several machines; with a kernel, over support items |
 //! | `landmark_factor` | f64 \[landmarks, landmarks\] | models on landmarks: these are the support items, `weights` has theirs behind those of the features |
 //! | `band_mean`, `band_difference`, `band_context` | f64 \[weights\], f64 \[weights\], f64 \[columns\] | with a tie band |
 //! | `band_shift`, `band_divisor` | f64 \[columns\] | with scaled columns of the comparison |
@@ -37,7 +38,7 @@ use super::tensor_file::{Fault, Tensor, TensorFile, header_length, to_json};
 use super::write_atomically;
 use crate::data::{Features, Scaler, Values};
 use crate::error::{self, Error};
-use crate::model::{Landmarks, Model, OnlineState, ScoreFunction, Scorer, TieBand, Training};
+use crate::model::{Basis, Landmarks, Model, OnlineState, ScoreFunction, Scorer, TieBand, Training};
 
 const FORMAT: &str = "rankwise/1";
 /// Columns of sparse rows are numbered in 32 bits.
@@ -98,7 +99,7 @@ fn encode(model: &Model) -> Result<Vec<u8>, String> {
     if let Some(beta) = model.beta {
         text("beta", format!("{beta:?}"));
     }
-    if let ScoreFunction::Linear { bias, .. } = scorer.function
+    if let ScoreFunction::Linear { bias, .. } | ScoreFunction::Kernel { bias, .. } = scorer.function
         && bias != 0.0
     {
         text("bias", format!("{bias:?}"));
@@ -111,6 +112,9 @@ fn encode(model: &Model) -> Result<Vec<u8>, String> {
     }
     if let Some(classes) = &model.classes {
         text("classes", to_json(classes)?);
+    }
+    if let Some(rule) = &model.class_rule {
+        text("class_rule", to_json(rule)?);
     }
     if let Some(OnlineState { steps, spread, bias, .. }) = model.state {
         text("state", to_json(&StateText { steps, spread, bias })?);
@@ -146,6 +150,15 @@ fn encode(model: &Model) -> Result<Vec<u8>, String> {
         ScoreFunction::Kernel { support, coefficients, .. } => {
             tensor("coefficients", vec![coefficients.len()], f64_bytes(coefficients));
             Some(support)
+        }
+        ScoreFunction::Several { basis, coefficients, biases } => {
+            let each = coefficients.len() / biases.len().max(1);
+            tensor("machine_coefficients", vec![biases.len(), each], f64_bytes(coefficients));
+            tensor("machine_biases", vec![biases.len()], f64_bytes(biases));
+            match basis {
+                Basis::Features => None,
+                Basis::Kernel { support, .. } => Some(support),
+            }
         }
         ScoreFunction::Landmarks { map, weights } => {
             tensor("weights", vec![weights.len()], f64_bytes(weights));
@@ -231,9 +244,10 @@ fn decode(bytes: &[u8]) -> Result<Model, Fault> {
         let factor = entries.f64s_of("landmark_factor", 2)?;
         let map = Landmarks { kernel, items, factor };
         ScoreFunction::Landmarks { map, weights: entries.f64s("weights")? }
+    } else if entries.has_tensor("machine_biases") {
+        entries.several(n_features)?
     } else if entries.has_tensor("weights") {
-        let bias = if entries.has_text("bias") { entries.parsed("bias", "a number")? } else { 0.0 };
-        let function = ScoreFunction::Linear { weights: entries.f64s("weights")?, bias };
+        let function = ScoreFunction::Linear { weights: entries.f64s("weights")?, bias: entries.bias()? };
         if entries.json_like("kernel", function.kernel())? != function.kernel() {
             return Err(Fault::damaged("it has the weights of a linear model, but another kernel"));
         }
@@ -243,6 +257,7 @@ fn decode(bytes: &[u8]) -> Result<Model, Fault> {
             kernel: entries.json("kernel")?,
             support: entries.support(n_features)?,
             coefficients: entries.f64s("coefficients")?,
+            bias: entries.bias()?,
         }
     };
     let band = if entries.has_text("band") { Some(entries.band()?) } else { None };
@@ -251,6 +266,7 @@ fn decode(bytes: &[u8]) -> Result<Model, Fault> {
         band,
         state,
         classes: if entries.has_text("classes") { Some(entries.json("classes")?) } else { None },
+        class_rule: if entries.has_text("class_rule") { Some(entries.json("class_rule")?) } else { None },
         chances: if entries.has_text("chances") { Some(entries.json("chances")?) } else { None },
         threshold: entries.parsed("threshold", "a number")?,
         beta: if entries.has_text("beta") { Some(entries.parsed("beta", "a number")?) } else { None },
@@ -295,6 +311,30 @@ impl Entries<'_> {
         let text = self.text(name)?;
         let unread = |error| Fault::newer(format!("its entry {name:?} cannot be read: {error}"));
         serde_json::from_str(&text).map_err(unread)
+    }
+
+    fn bias(&mut self) -> Result<f64, Fault> {
+        if self.has_text("bias") { self.parsed("bias", "a number") } else { Ok(0.0) }
+    }
+
+    /// Several machines over features or support items.
+    fn several(&mut self, n_features: usize) -> Result<ScoreFunction, Fault> {
+        let kernel = self.json("kernel")?;
+        let has_support = self.has_tensor("support") || self.has_tensor("support_starts");
+        let basis = if has_support {
+            Basis::Kernel { kernel, support: self.support(n_features)? }
+        } else if kernel == Basis::Features.kernel() {
+            Basis::Features
+        } else {
+            return Err(Fault::damaged("its machines have a kernel, but no support items"));
+        };
+        let biases = self.f64s("machine_biases")?;
+        let tensor = self.tensor("machine_coefficients", 2)?;
+        of_type("machine_coefficients", &tensor, Dtype::F64)?;
+        if tensor.shape[0] != biases.len() {
+            return Err(Fault::damaged(format!("{} machines have {} biases", tensor.shape[0], biases.len())));
+        }
+        Ok(ScoreFunction::Several { basis, coefficients: numbers(&tensor.data, f64::from_le_bytes), biases })
     }
 
     fn state(&mut self) -> Result<OnlineState, Fault> {

@@ -114,6 +114,8 @@ fn finished<T: Stored>(rows: RowStore<T>, rest: gather::Heads, source: String) -
     Ok(ItemTable {
         items: Items::new(rows.finish(), None, ids)?,
         labels: Some(labels),
+        words: None,
+        margins: None,
         groups,
         weights,
         group_weights: None,

@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 
 use super::KernelFunction;
+use super::tiles::{DenseQueries, SparseItems, add_sparse};
 use crate::data::Features;
 use crate::error::{Error, Result};
 use crate::math::{Real, wide};
@@ -71,6 +72,11 @@ impl<T: Real> Packed<T> {
         self.norms[item]
     }
 
+    /// How many panels there are; the last one may have room.
+    pub(super) fn n_panels(&self) -> usize {
+        self.n.div_ceil(LANES)
+    }
+
     pub(super) fn panel(&self, p: usize) -> Panel<'_, T> {
         Panel {
             features: self.panels[p * self.d * LANES..][..self.d * LANES].as_chunks().0,
@@ -82,7 +88,7 @@ impl<T: Real> Packed<T> {
 /// Sixteen items side by side. Arrays of a known length let the compiler keep whole rows in registers.
 #[derive(Clone, Copy)]
 pub(super) struct Panel<'a, T> {
-    features: &'a [[T; LANES]],
+    pub(super) features: &'a [[T; LANES]],
     pub(super) norms: &'a [T; LANES],
 }
 
@@ -145,34 +151,6 @@ pub(super) fn finish<T: Real, const FMA: bool>(
     values
 }
 
-/// Query rows: numbers and squared norms, one row after the other.
-struct Queries<T> {
-    d: usize,
-    rows: Vec<T>,
-    norms: Vec<T>,
-}
-
-impl<T: Real> Queries<T> {
-    fn row(&self, q: usize) -> &[T] {
-        &self.rows[q * self.d..][..self.d]
-    }
-}
-
-wide! {
-    /// out[lane] += Σ_q coefficient_q · K(query_q, item), queries in order: the sum of an item does not depend on where it stands.
-    fn add_weighted<T>(kernel: &KernelFunction, queries: &Queries<T>, coefficients: &[f64], panel: Panel<'_, T>, out: &mut [f64; LANES]) {
-        let mut sums = *out;
-        for (q, &coefficient) in coefficients.iter().enumerate() {
-            let [values] = dots::<T, FMA, 1>(panel, [queries.row(q)]);
-            let values = finish::<T, FMA>(kernel, values, queries.norms[q], panel.norms);
-            for lane in 0..LANES {
-                sums[lane] += coefficient * values[lane].to_f64();
-            }
-        }
-        *out = sums;
-    }
-}
-
 wide! {
     /// One kernel row over the panels from `first` on; `out` has a multiple of LANES numbers.
     pub(super) fn kernel_row<T>(kernel: &KernelFunction, items: &Packed<T>, query: &[T], norm: T, first: usize, out: &mut [T]) {
@@ -180,36 +158,6 @@ wide! {
             let panel = items.panel(first + p);
             let [values] = dots::<T, FMA, 1>(panel, [query]);
             *out = finish::<T, FMA>(kernel, values, norm, panel.norms);
-        }
-    }
-}
-
-/// Query rows whose values are found together.
-const TILE_ROWS: usize = 4;
-
-wide! {
-    /// The kernel values of up to [`TILE_ROWS`] queries with the items from panel `first` on, row by row.
-    fn kernel_rows<T>(kernel: &KernelFunction, items: &Packed<T>, queries: &[T], norms: &[T], first: usize, out: &mut [T]) {
-        let d = items.d;
-        let stride = out.len() / norms.len();
-        if norms.len() == TILE_ROWS {
-            for p in 0..stride / LANES {
-                let panel = items.panel(first + p);
-                let rows: [&[T]; TILE_ROWS] = std::array::from_fn(|r| &queries[r * d..][..d]);
-                let values = dots::<T, FMA, TILE_ROWS>(panel, rows);
-                for (r, values) in values.into_iter().enumerate() {
-                    let out = &mut out[r * stride + p * LANES..][..LANES];
-                    out.copy_from_slice(&finish::<T, FMA>(kernel, values, norms[r], panel.norms));
-                }
-            }
-        } else {
-            for (r, &norm) in norms.iter().enumerate() {
-                for (p, out) in out[r * stride..][..stride].as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
-                    let panel = items.panel(first + p);
-                    let [values] = dots::<T, FMA, 1>(panel, [&queries[r * d..][..d]]);
-                    *out = finish::<T, FMA>(kernel, values, norm, panel.norms);
-                }
-            }
         }
     }
 }
@@ -243,15 +191,17 @@ pub(crate) struct ItemBlocks<T> {
     store: Store<T>,
 }
 
+/// How items are stored.
 #[derive(Debug, Clone)]
-enum Store<T> {
+pub(super) enum Store<T> {
+    /// In panels.
     Dense(Packed<T>),
-    /// Sparse rows stay sparse and are computed in f64.
-    Sparse {
-        features: Features,
-        norms: Vec<f64>,
-    },
+    /// As rows.
+    Sparse(SparseItems<T>),
 }
+
+/// Sparse rows that hold this share of numbers, or more, are faster as dense ones.
+const DENSE_SHARE: f64 = 0.4;
 
 /// New items that are packed together.
 const NEW_ROWS: usize = 256;
@@ -260,6 +210,7 @@ impl<T: Real> ItemBlocks<T> {
     /// Packs items for a kernel. Kernel values that leave the range of `T` are an error.
     pub(crate) fn new(kernel: KernelFunction, items: &Features) -> Result<Self> {
         let (n, d) = (items.n_rows(), items.n_cols());
+        let is_sparse = items.is_sparse() && (items.n_stored() as f64) < DENSE_SHARE * n as f64 * d as f64;
         let is_centred = matches!(kernel, KernelFunction::Rbf { .. } | KernelFunction::Linear) && !items.is_sparse();
         let mut centre = vec![0.0; d];
         if is_centred {
@@ -267,12 +218,8 @@ impl<T: Real> ItemBlocks<T> {
                 items.for_each_in_row(row, |c, v| centre[c] += v / n as f64);
             }
         }
-        let store = if items.is_sparse() {
-            let mut norms = vec![0.0; n];
-            for (row, norm) in norms.iter_mut().enumerate() {
-                items.for_each_in_row(row, |_, v| *norm += v * v);
-            }
-            Store::Sparse { features: items.clone(), norms }
+        let store = if is_sparse {
+            Store::Sparse(SparseItems::new(items))
         } else {
             Store::Dense(pack_centred(items, 0..n, &centre))
         };
@@ -304,6 +251,19 @@ impl<T: Real> ItemBlocks<T> {
         }
     }
 
+    /// What features are moved by; 0 where they are not.
+    pub(super) fn centre(&self) -> &[f64] {
+        &self.centre
+    }
+
+    pub(super) fn store(&self) -> &Store<T> {
+        &self.store
+    }
+
+    pub(super) fn kernel(&self) -> &KernelFunction {
+        &self.kernel
+    }
+
     /// How many items there are.
     pub(crate) fn len(&self) -> usize {
         self.n
@@ -312,7 +272,7 @@ impl<T: Real> ItemBlocks<T> {
     fn norm(&self, item: usize) -> f64 {
         match &self.store {
             Store::Dense(packed) => packed.norms[item].to_f64(),
-            Store::Sparse { norms, .. } => norms[item],
+            Store::Sparse(rows) => rows.norm(item).to_f64(),
         }
     }
 
@@ -337,10 +297,9 @@ impl<T: Real> ItemBlocks<T> {
                 let widen = |v: &[T]| v.iter().map(|v| v.to_f64()).collect::<Vec<_>>();
                 self.kernel.value(&widen(&x), &widen(&y))
             }
-            Store::Sparse { features, norms } => {
-                let mut dense = vec![0.0; features.n_cols()];
-                features.copy_row(a, &mut dense);
-                of_dot(&self.kernel, features.dot_row(b, &dense), norms[a] + norms[b])
+            Store::Sparse(rows) => {
+                let dense = rows.to_dense(a);
+                of_dot(&self.kernel, rows.dot(b, &dense), self.norm(a) + self.norm(b))
             }
         }
     }
@@ -356,12 +315,11 @@ impl<T: Real> ItemBlocks<T> {
                     kernel_row(&self.kernel, packed, &query, norm, task * task_len / LANES, out);
                 });
             }
-            Store::Sparse { features, norms } => {
-                let mut dense = vec![0.0; features.n_cols()];
-                features.copy_row(item, &mut dense);
+            Store::Sparse(rows) => {
+                let (dense, norm) = (rows.to_dense(item), self.norm(item));
                 let n = self.n.min(out.len());
                 out[..n].par_iter_mut().enumerate().with_min_len(1024).for_each(|(b, out)| {
-                    *out = T::from_f64(of_dot(&self.kernel, features.dot_row(b, &dense), norms[item] + norms[b]));
+                    *out = T::from_f64(of_dot(&self.kernel, rows.dot(b, &dense), norm + self.norm(b)));
                 });
             }
         }
@@ -373,22 +331,14 @@ impl<T: Real> ItemBlocks<T> {
         let stride = out.len() / rows.len().max(1);
         match &self.store {
             Store::Dense(packed) => {
-                let d = packed.d;
-                let (mut queries, mut norms) = (vec![T::ZERO; TILE_ROWS * d], [T::ZERO; TILE_ROWS]);
-                for (start, out) in rows.clone().step_by(TILE_ROWS).zip(out.chunks_mut(TILE_ROWS * stride)) {
-                    let n = TILE_ROWS.min(rows.end - start);
-                    for (r, norm) in norms[..n].iter_mut().enumerate() {
-                        *norm = packed.copy_item(start + r, &mut queries[r * d..][..d]);
-                    }
-                    kernel_rows(&self.kernel, packed, &queries, &norms[..n], first / LANES, out);
-                }
+                let queries = DenseQueries::new(packed, rows.start as u32..rows.end as u32);
+                queries.tile(&self.kernel, packed, first / LANES, stride, out);
             }
-            Store::Sparse { features, norms } => {
-                let mut dense = vec![0.0; features.n_cols()];
+            Store::Sparse(items) => {
                 for (a, out) in rows.zip(out.chunks_mut(stride.max(1))) {
-                    features.copy_row(a, &mut dense);
+                    let dense = items.to_dense(a);
                     for (b, out) in (first..self.n).zip(out) {
-                        *out = T::from_f64(of_dot(&self.kernel, features.dot_row(b, &dense), norms[a] + norms[b]));
+                        *out = T::from_f64(of_dot(&self.kernel, items.dot(b, &dense), self.norm(a) + self.norm(b)));
                     }
                 }
             }
@@ -399,34 +349,44 @@ impl<T: Real> ItemBlocks<T> {
     pub(crate) fn packed(&self) -> Option<&Packed<T>> {
         match &self.store {
             Store::Dense(packed) => Some(packed),
-            Store::Sparse { .. } => None,
+            Store::Sparse(_) => None,
         }
     }
 
     /// Σ_s coefficient_s K(s, x) for every own item x; `terms` are (item, coefficient). Parallel over items, summed in
     /// the order of `terms`.
     pub(crate) fn sums(&self, terms: &[(u32, f64)]) -> Vec<f64> {
+        let (items, coefficients): (Vec<u32>, Vec<f64>) = terms.iter().copied().unzip();
+        let mut sums = vec![0.0; self.n];
         match &self.store {
             Store::Dense(packed) => {
-                let (queries, coefficients) = self.queries(terms, packed);
-                self.dense_sums(&queries, &coefficients, packed)
+                let queries = DenseQueries::new(packed, items.into_iter());
+                queries.add(&self.kernel, &coefficients, packed, &mut sums);
             }
-            Store::Sparse { features, .. } => self.sparse_sums(terms, features),
+            Store::Sparse(rows) => {
+                add_sparse(&self.kernel, rows, (&items, &coefficients), rows, None, &mut sums);
+            }
         }
+        sums
     }
 
     /// Σ_s coefficient_s K(s, x) for new items x, with one coefficient per own item.
     pub(crate) fn scores_of(&self, new: &Features, coefficients: &[f64]) -> Result<Vec<f64>> {
-        let terms: Vec<(u32, f64)> = coefficients.iter().enumerate().map(|(s, &c)| (s as u32, c)).collect();
-        let Store::Dense(packed) = &self.store else {
-            return Ok(self.sparse_sums(&terms, new));
-        };
-        let (queries, coefficients) = self.queries(&terms, packed);
-        let mut scores = Vec::with_capacity(new.n_rows());
-        // A bounded number of new rows is packed at a time.
-        for start in (0..new.n_rows()).step_by(1 << 14) {
-            let rows = start..(start + (1 << 14)).min(new.n_rows());
-            scores.extend(self.dense_sums(&queries, &coefficients, &pack_centred(new, rows, &self.centre)));
+        let mut scores = vec![0.0; new.n_rows()];
+        let all = || 0..self.n as u32;
+        match &self.store {
+            Store::Dense(packed) => {
+                let queries = DenseQueries::new(packed, all());
+                // A bounded number of new rows is packed at a time.
+                for (chunk, scores) in scores.chunks_mut(1 << 14).enumerate() {
+                    let rows = chunk << 14..(chunk << 14) + scores.len();
+                    queries.add(&self.kernel, coefficients, &pack_centred(new, rows, &self.centre), scores);
+                }
+            }
+            Store::Sparse(rows) => {
+                let items: Vec<u32> = all().collect();
+                add_sparse(&self.kernel, rows, (&items, coefficients), &SparseItems::new(new), None, &mut scores);
+            }
         }
         Ok(scores)
     }
@@ -450,52 +410,18 @@ impl<T: Real> ItemBlocks<T> {
                     }
                 });
             }
-            Store::Sparse { features, norms } => {
+            Store::Sparse(rows) => {
                 out.par_chunks_mut(n_own.max(1)).enumerate().for_each(|(row, out)| {
-                    let mut dense = vec![0.0; new.n_cols()];
-                    new.copy_row(row, &mut dense);
+                    let mut dense = vec![0.0; rows.n_cols().max(new.n_cols())];
+                    new.for_each_in_row(row, |column, value| dense[column] = value);
                     let norm: f64 = dense.iter().map(|v| v * v).sum();
                     for (s, out) in out.iter_mut().enumerate() {
-                        *out = T::from_f64(of_dot(&self.kernel, features.dot_row(s, &dense), norm + norms[s]));
+                        *out = T::from_f64(of_dot(&self.kernel, rows.dot(s, &dense), norm + self.norm(s)));
                     }
                 });
             }
         }
         out
-    }
-
-    fn queries(&self, terms: &[(u32, f64)], packed: &Packed<T>) -> (Queries<T>, Vec<f64>) {
-        let d = packed.d;
-        let mut queries = Queries { d, rows: vec![T::ZERO; terms.len() * d], norms: Vec::with_capacity(terms.len()) };
-        for (q, &(item, _)) in terms.iter().enumerate() {
-            queries.norms.push(packed.copy_item(item as usize, &mut queries.rows[q * d..][..d]));
-        }
-        (queries, terms.iter().map(|t| t.1).collect())
-    }
-
-    fn dense_sums(&self, queries: &Queries<T>, coefficients: &[f64], targets: &Packed<T>) -> Vec<f64> {
-        let mut sums = vec![[0.0; LANES]; targets.n.div_ceil(LANES)];
-        sums.par_iter_mut().enumerate().with_min_len(4).for_each(|(p, out)| {
-            add_weighted(&self.kernel, queries, coefficients, targets.panel(p), out);
-        });
-        sums.into_flattened().into_iter().take(targets.n).collect()
-    }
-
-    fn sparse_sums(&self, terms: &[(u32, f64)], targets: &Features) -> Vec<f64> {
-        let Store::Sparse { features, norms } = &self.store else {
-            return vec![0.0; targets.n_rows()];
-        };
-        (0..targets.n_rows())
-            .into_par_iter()
-            .map(|row| {
-                let mut dense = vec![0.0; targets.n_cols()];
-                targets.copy_row(row, &mut dense);
-                let norm: f64 = dense.iter().map(|v| v * v).sum();
-                let value =
-                    |s: u32| of_dot(&self.kernel, features.dot_row(s as usize, &dense), norm + norms[s as usize]);
-                terms.iter().map(|&(s, c)| c * value(s)).sum()
-            })
-            .collect()
     }
 }
 

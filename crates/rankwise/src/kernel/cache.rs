@@ -39,6 +39,11 @@ impl<T: Real> RowCache<T> {
         }
     }
 
+    /// How many numbers a row has.
+    pub(super) fn row_len(&self) -> usize {
+        self.row_len
+    }
+
     /// How many rows there is room for.
     fn capacity(&self) -> usize {
         self.arena.numbers().len() / self.row_len.max(1)

@@ -6,9 +6,9 @@
 
 use rayon::prelude::*;
 
+use super::KernelFunction;
 use super::arena::Arena;
 use super::block::{ItemBlocks, LANES};
-use super::KernelFunction;
 use crate::data::Features;
 use crate::error::Result;
 use crate::math::{Real, wide};
@@ -226,11 +226,18 @@ mod tests {
                 let found = wide.times(&v);
                 let narrow = KernelMatrix::<f32>::new(kernel, &items, 1 << 30).unwrap().times(&v);
                 for k in (0..n).filter(|_| is_same) {
-                    assert!((found[k] - wanted[k]).abs() < 1e-9 * (1.0 + wanted[k].abs()), "{n}: {} {}", found[k], wanted[k]);
+                    assert!(
+                        (found[k] - wanted[k]).abs() < 1e-9 * (1.0 + wanted[k].abs()),
+                        "{n}: {} {}",
+                        found[k],
+                        wanted[k]
+                    );
                     assert!((narrow[k] - wanted[k]).abs() < 2e-2 * (1.0 + wanted[k].abs().sqrt()), "{n}");
                 }
                 let column = wide.columns(&[n as u32 / 2]);
-                assert!(!is_same || (0..n).all(|a| (column[a] - value(a, n / 2)).abs() < 1e-9 * (1.0 + column[a].abs())));
+                assert!(
+                    !is_same || (0..n).all(|a| (column[a] - value(a, n / 2)).abs() < 1e-9 * (1.0 + column[a].abs()))
+                );
                 // Whatever is kept, and whoever computes.
                 for bytes in [0, 600_000] {
                     let other = KernelMatrix::<f64>::new(kernel, &items, bytes).unwrap();

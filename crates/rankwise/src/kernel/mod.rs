@@ -4,15 +4,18 @@ mod arena;
 mod basis;
 mod block;
 mod cache;
+mod item_kernel;
 mod item_rows;
 mod landmarks;
 mod matrix;
 mod packed_pairs;
 mod spec;
+mod tiles;
 
 pub(crate) use basis::LandmarkBasis;
 pub(crate) use block::{ItemBlocks, LANES, gather_differences};
 pub(crate) use cache::RowCache;
+pub(crate) use item_kernel::{ItemKernel, KernelPart, KernelValues};
 pub(crate) use item_rows::ItemRows;
 pub(crate) use landmarks::Chosen;
 pub use landmarks::Landmarks;

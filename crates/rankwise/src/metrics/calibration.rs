@@ -57,32 +57,37 @@ impl Judged<'_> {
             let of = |&o: &Outcome| Event { chance: chances[o as usize], weight, came_true: o == judged };
             events.extend(outcomes.iter().map(of));
         }
-        let total: f64 = events.iter().map(|event| event.weight).sum();
-        let sizes: Vec<f64> = events.iter().map(|event| event.chance).collect();
-        let order = argsort(&sizes);
-        let (mut bins, mut bin, mut so_far) = (Vec::new(), Bin::default(), 0.0);
-        for (at, &k) in order.iter().enumerate() {
-            let event = &events[k as usize];
-            bin.add(event);
-            so_far += event.weight;
-            let next = order.get(at + 1).map(|&next| sizes[next as usize]);
-            let is_full = so_far * n_bins.max(1) as f64 >= total * (bins.len() + 1) as f64 * (1.0 - 1e-12);
-            if next.is_none() || (is_full && next != Some(event.chance)) {
-                bins.push(std::mem::take(&mut bin).finish());
-            }
-        }
-        let distance = |bin: &ReliabilityBin| bin.weight * (bin.predicted - bin.observed).abs();
-        let error = bins.iter().map(distance).sum::<f64>() / total;
-        bins.iter_mut().for_each(|bin| bin.weight *= unit);
-        (total > 0.0).then_some(Reliability { bins, error })
+        of_events(&events, unit, n_bins)
     }
 }
 
+/// Events, whose weights are in some unit, in up to `n_bins` bins.
+pub(super) fn of_events(events: &[Event], unit: f64, n_bins: usize) -> Option<Reliability> {
+    let total: f64 = events.iter().map(|event| event.weight).sum();
+    let sizes: Vec<f64> = events.iter().map(|event| event.chance).collect();
+    let order = argsort(&sizes);
+    let (mut bins, mut bin, mut so_far) = (Vec::new(), Bin::default(), 0.0);
+    for (at, &k) in order.iter().enumerate() {
+        let event = &events[k as usize];
+        bin.add(event);
+        so_far += event.weight;
+        let next = order.get(at + 1).map(|&next| sizes[next as usize]);
+        let is_full = so_far * n_bins.max(1) as f64 >= total * (bins.len() + 1) as f64 * (1.0 - 1e-12);
+        if next.is_none() || (is_full && next != Some(event.chance)) {
+            bins.push(std::mem::take(&mut bin).finish());
+        }
+    }
+    let distance = |bin: &ReliabilityBin| bin.weight * (bin.predicted - bin.observed).abs();
+    let error = bins.iter().map(distance).sum::<f64>() / total;
+    bins.iter_mut().for_each(|bin| bin.weight *= unit);
+    (total > 0.0).then_some(Reliability { bins, error })
+}
+
 /// A probability, and whether it came true.
-struct Event {
-    chance: f64,
-    weight: f64,
-    came_true: bool,
+pub(super) struct Event {
+    pub(super) chance: f64,
+    pub(super) weight: f64,
+    pub(super) came_true: bool,
 }
 
 /// Sums over events.

@@ -2,16 +2,20 @@
 
 mod bootstrap;
 mod calibration;
+mod classes;
 mod concordance;
 mod gain;
 mod items;
 mod pairs;
 mod ranked;
 mod significance;
+mod values;
 
 pub use bootstrap::{Bootstrap, Interval};
 pub use calibration::{Chance, Reliability, ReliabilityBin};
+pub use classes::{ClassMetric, Classified};
 pub use items::{ItemMetric, Measured, MetricSum};
 pub use pairs::{Judged, PairMetric, RocPoint};
 pub use ranked::Ranked;
 pub use significance::PairedTest;
+pub use values::{PredictedValues, ValueMetric};

@@ -1,6 +1,6 @@
 //! What must hold of a model before it is saved or, read from a file, before it may score.
 
-use super::{Model, ScoreFunction};
+use super::{Basis, Model, ScoreFunction};
 
 impl Model {
     /// Says what contradicts itself or is not a number, if anything does.
@@ -33,15 +33,28 @@ impl Model {
             ScoreFunction::Linear { weights, bias } => {
                 has_length("weights", weights.len(), "features", n)?;
                 are_finite("weight", weights)?;
-                if !bias.is_finite() {
-                    return Err(format!("the bias is {bias}, expected a finite number"));
-                }
+                are_finite("bias", &[*bias])?;
             }
-            ScoreFunction::Kernel { kernel, support, coefficients } => {
+            ScoreFunction::Kernel { kernel, support, coefficients, bias } => {
                 kernel.check().map_err(|error| format!("{} kernel: {error}", kernel.name()))?;
                 has_length("columns of support items", support.n_cols(), "features", n)?;
                 has_length("coefficients", coefficients.len(), "support items", support.n_rows())?;
                 are_finite("coefficient", coefficients)?;
+                are_finite("bias", &[*bias])?;
+            }
+            ScoreFunction::Several { basis, coefficients, biases } => {
+                let each = match basis {
+                    Basis::Features => n,
+                    Basis::Kernel { kernel, support } => {
+                        kernel.check().map_err(|error| format!("{} kernel: {error}", kernel.name()))?;
+                        has_length("columns of support items", support.n_cols(), "features", n)?;
+                        support.n_rows()
+                    }
+                };
+                let expected = each.checked_mul(biases.len()).ok_or("there are impossibly many coefficients")?;
+                has_length("coefficients", coefficients.len(), "expected", expected)?;
+                are_finite("coefficient", coefficients)?;
+                are_finite("bias", biases)?;
             }
             ScoreFunction::Landmarks { map, weights } => {
                 map.kernel.check().map_err(|error| format!("{} kernel: {error}", map.kernel.name()))?;
@@ -58,14 +71,14 @@ impl Model {
         if let Some(band) = &self.band {
             let n = match &scorer.function {
                 ScoreFunction::Linear { weights, .. } | ScoreFunction::Landmarks { weights, .. } => weights.len(),
-                ScoreFunction::Kernel { .. } => return Err("a tie band needs features, not a kernel expansion".into()),
+                ScoreFunction::Kernel { .. } | ScoreFunction::Several { .. } => {
+                    return Err("a tie band needs features, not a kernel expansion".into());
+                }
             };
             band.check(n)?;
         }
         self.chances.as_ref().map_or(Ok(()), |rule| rule.check())?;
-        if let Some(classes) = &self.classes {
-            has_length("classes", classes.len(), "expected", 2)?;
-        }
+        self.check_classes()?;
         if let Some(state) = &self.state {
             has_length("last weights", state.weights.len(), "features", n)?;
             are_finite("last weight", &state.weights)?;

@@ -3,22 +3,27 @@
 mod band;
 mod chances;
 mod check;
+mod classes;
+mod coupling;
 mod number;
 mod online;
 mod scorer;
+mod svm;
 mod training;
 mod tuning;
 
 pub use crate::kernel::Landmarks;
 pub use band::TieBand;
 pub use chances::Chances;
-pub use online::{Batch, OnlineState, OnlineTraining, Schedule, Task, class_name};
-pub use scorer::{ScoreFunction, Scorer};
+pub use classes::{ClassRule, ClassScheme, ClassVerdicts, Sigmoid};
+pub use online::{Batch, OnlineState, OnlineTraining, Schedule, Task};
+pub use scorer::{Basis, ScoreFunction, Scorer};
+pub use svm::{ClassWeights, SvmTraining};
 pub use training::{Balance, LearntFrom, Method, ThresholdRule, TieBandKind, TieRegion, TieShare, Training};
 pub use tuning::{EQUAL_MEANS, Tuning, TuningBaseline, TuningPoint, TuningSplit};
 
-pub use crate::data::Verdicts;
 use crate::data::{Outcome, PairSet};
+pub use crate::data::{Verdicts, class_name};
 use crate::error::Result;
 
 /// A fitted comparer: a ranking function r and the difference that does not matter.
@@ -38,8 +43,10 @@ pub struct Model {
     pub band: Option<TieBand>,
     /// How margins become probabilities, if they do.
     pub chances: Option<Chances>,
-    /// Of a classifier its two classes: scores below 0 mean the first one, others the second.
+    /// Of a classifier its classes; of two, scores below 0 mean the first one, others the second.
     pub classes: Option<Vec<String>>,
+    /// How the machines of a classifier are put together, where there may be several.
+    pub class_rule: Option<ClassRule>,
     /// Where random steps stopped, from which they can go on.
     pub state: Option<OnlineState>,
     /// How it was trained.
@@ -82,9 +89,10 @@ impl Model {
         Ok(self.judge(set)?.outcomes())
     }
 
-    /// The class that a score means; `None` if this is no classifier.
+    /// The class that a score means; `None` if this is no classifier of two classes.
     pub fn class_of(&self, score: f64) -> Option<&str> {
-        self.classes.as_ref()?.get(usize::from(score >= 0.0)).map(String::as_str)
+        let classes = self.classes.as_ref().filter(|classes| classes.len() == 2)?;
+        classes.get(usize::from(score >= 0.0)).map(String::as_str)
     }
 }
 

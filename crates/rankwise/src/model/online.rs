@@ -90,9 +90,3 @@ pub struct OnlineState {
     /// The bias after the last step.
     pub bias: f64,
 }
-
-/// What the class of a label is called: the shortest form that reads back as the same number.
-pub fn class_name(label: f64) -> String {
-    let label = label + 0.0; // zeros of either sign are the same label
-    if label == 0.0 || (1e-5..1e16).contains(&label.abs()) { format!("{label}") } else { format!("{label:e}") }
-}

@@ -4,9 +4,12 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use rayon::prelude::*;
+
 use crate::data::{Features, Items, Scaler};
 use crate::error::{Error, Result};
 use crate::kernel::{ItemBlocks, KernelFunction, Landmarks};
+use crate::math::dot;
 
 /// How a scaled item is scored.
 #[derive(Debug, Clone)]
@@ -18,7 +21,7 @@ pub enum ScoreFunction {
         /// What is added to all scores; 0 for all that see differences alone.
         bias: f64,
     },
-    /// Σ aₛ K(s, x)
+    /// Σ aₛ K(s, x) + bias
     Kernel {
         /// The kernel.
         kernel: KernelFunction,
@@ -26,6 +29,8 @@ pub enum ScoreFunction {
         support: Features,
         /// One coefficient per support item.
         coefficients: Vec<f64>,
+        /// What is added to all scores; 0 for all that see differences alone.
+        bias: f64,
     },
     /// w·(x, ψ(x)): a weight per feature, and per feature that makes a kernel linear.
     Landmarks {
@@ -34,7 +39,43 @@ pub enum ScoreFunction {
         /// One weight per feature of either kind.
         weights: Vec<f64>,
     },
+    /// Several machines over the same features or support items, each with a score of its own.
+    Several {
+        /// What they are made of.
+        basis: Basis,
+        /// A weight per feature, or a coefficient per support item: those of the first machine, then those of the next.
+        coefficients: Vec<f64>,
+        /// What each machine adds to its scores.
+        biases: Vec<f64>,
+    },
 }
+
+/// What several machines have in common.
+#[derive(Debug, Clone)]
+pub enum Basis {
+    /// The features themselves.
+    Features,
+    /// Kernel values with support items.
+    Kernel {
+        /// The kernel.
+        kernel: KernelFunction,
+        /// The support items, scaled.
+        support: Features,
+    },
+}
+
+impl Basis {
+    /// The kernel; features themselves are the linear one.
+    pub fn kernel(&self) -> KernelFunction {
+        match self {
+            Basis::Features => KernelFunction::Linear,
+            Basis::Kernel { kernel, .. } => *kernel,
+        }
+    }
+}
+
+/// New items whose kernel values are in memory at a time, times support items.
+const VALUES_AT_ONCE: usize = 1 << 22;
 
 impl ScoreFunction {
     /// The rows that the function is linear in, or reads.
@@ -48,18 +89,57 @@ impl ScoreFunction {
     /// One score per row that it is linear in, or reads.
     fn scores(&self, mapped: &Features) -> Result<Vec<f64>> {
         match self {
-            ScoreFunction::Linear { weights, bias } => {
-                let mut scores = mapped.times(weights);
-                if *bias != 0.0 {
-                    scores.iter_mut().for_each(|score| *score += bias);
-                }
-                Ok(scores)
-            }
+            ScoreFunction::Linear { weights, bias } => Ok(biased(mapped.times(weights), *bias)),
             ScoreFunction::Landmarks { weights, .. } => Ok(mapped.times(weights)),
-            ScoreFunction::Kernel { kernel, support, coefficients } => {
-                ItemBlocks::<f64>::new(*kernel, support)?.scores_of(mapped, coefficients)
+            ScoreFunction::Kernel { kernel, support, coefficients, bias } => {
+                let scores = ItemBlocks::<f64>::new(*kernel, support)?.scores_of(mapped, coefficients)?;
+                Ok(biased(scores, *bias))
+            }
+            ScoreFunction::Several { biases, .. } => Err(Error::Mismatch {
+                problem: format!("the model is made of {} machines with a score each, not of one", biases.len()),
+                remedy: "ask for its classes".into(),
+            }),
+        }
+    }
+
+    /// How many machines there are.
+    pub fn n_machines(&self) -> usize {
+        match self {
+            ScoreFunction::Several { biases, .. } => biases.len(),
+            _ => 1,
+        }
+    }
+
+    /// One score per row and machine: those of the first row, then those of the next.
+    fn scores_of_all(&self, mapped: &Features) -> Result<Vec<f64>> {
+        let ScoreFunction::Several { basis, coefficients, biases } = self else { return self.scores(mapped) };
+        let n_machines = biases.len();
+        let mut scores = vec![0.0; mapped.n_rows() * n_machines];
+        match basis {
+            Basis::Features => {
+                for (machine, weights) in coefficients.chunks_exact(mapped.n_cols().max(1)).enumerate() {
+                    let of_machine = mapped.times(weights);
+                    scores.iter_mut().skip(machine).step_by(n_machines).zip(of_machine).for_each(|(out, s)| *out = s);
+                }
+            }
+            Basis::Kernel { kernel, support } => {
+                let (blocks, n_support) = (ItemBlocks::<f64>::new(*kernel, support)?, support.n_rows());
+                let at_once = (VALUES_AT_ONCE / n_support.max(1)).max(1);
+                for start in (0..mapped.n_rows()).step_by(at_once).filter(|_| n_support > 0) {
+                    let rows: Vec<usize> = (start..(start + at_once).min(mapped.n_rows())).collect();
+                    let values = blocks.values_at(&mapped.select_rows(&rows));
+                    let out = &mut scores[start * n_machines..][..rows.len() * n_machines];
+                    out.par_chunks_mut(n_machines).zip(values.par_chunks(n_support)).for_each(|(out, values)| {
+                        let columns = coefficients.chunks_exact(n_support);
+                        out.iter_mut().zip(columns).for_each(|(out, column)| *out = dot(column, values));
+                    });
+                }
             }
         }
+        scores
+            .chunks_exact_mut(n_machines.max(1))
+            .for_each(|row| row.iter_mut().zip(biases).for_each(|(s, b)| *s += b));
+        Ok(scores)
     }
 
     /// The kernel of the ranking function; a weight per feature is the linear one.
@@ -67,6 +147,7 @@ impl ScoreFunction {
         match self {
             ScoreFunction::Linear { .. } => KernelFunction::Linear,
             ScoreFunction::Kernel { kernel, .. } => *kernel,
+            ScoreFunction::Several { basis, .. } => basis.kernel(),
             ScoreFunction::Landmarks { map, .. } => map.kernel,
         }
     }
@@ -95,16 +176,17 @@ impl Scorer {
         self.scores_of_mapped(&*self.function.mapped(&features)?, items)
     }
 
-    /// The same, with the features as the function wants them.
+    /// One score per item and machine: those of the first item, then those of the next. Other models than classifiers of
+    /// more than two classes have one machine.
+    pub fn scores_of_machines(&self, items: &Items) -> Result<Vec<f64>> {
+        let features = self.read(items)?;
+        let scores = self.function.scores_of_all(&*self.function.mapped(&features)?)?;
+        in_range(scores, self.function.n_machines(), items)
+    }
+
+    /// [`Scorer::scores`] with the features as the function wants them.
     pub(super) fn scores_of_mapped(&self, mapped: &Features, items: &Items) -> Result<Vec<f64>> {
-        let scores = self.function.scores(mapped)?;
-        match scores.iter().position(|score| !score.is_finite()) {
-            None => Ok(scores),
-            Some(item) => Err(Error::Numeric {
-                problem: format!("the score of item {:?} leaves the range of numbers", items.name(item as u32)),
-                remedy: "check its features: they are far from those the model was trained on".into(),
-            }),
-        }
+        in_range(self.function.scores(mapped)?, 1, items)
     }
 
     /// The features of items as the function wants them: columns matched, scaled.
@@ -189,5 +271,23 @@ impl Scorer {
             ),
         };
         Err(Error::Mismatch { problem, remedy: remedy.into() })
+    }
+}
+
+fn biased(mut scores: Vec<f64>, bias: f64) -> Vec<f64> {
+    if bias != 0.0 {
+        scores.iter_mut().for_each(|score| *score += bias);
+    }
+    scores
+}
+
+/// The scores, so many of each item, if all of them are numbers.
+fn in_range(scores: Vec<f64>, per_item: usize, items: &Items) -> Result<Vec<f64>> {
+    match scores.iter().position(|score| !score.is_finite()) {
+        None => Ok(scores),
+        Some(at) => Err(Error::Numeric {
+            problem: format!("the score of item {:?} leaves the range of numbers", items.name((at / per_item) as u32)),
+            remedy: "check its features: they are far from those the model was trained on".into(),
+        }),
     }
 }

@@ -1,7 +1,7 @@
 //! What is known of a model's training, saved with it. No times and no thread counts: the same input gives the
 //! same bytes.
 
-use super::{OnlineTraining, Tuning};
+use super::{OnlineTraining, SvmTraining, Tuning};
 use crate::data::Scale;
 use crate::kernel::{Approx, KernelFunction};
 use crate::loss::Loss;
@@ -26,12 +26,25 @@ pub enum Method {
     Ridge,
     /// Subgradient steps on random pairs or groups of items, or on random items of two classes.
     Online,
+    /// The support vector classifier of two or more classes.
+    Classify,
+    /// Support vector regression within a tube.
+    Regress,
 }
 
 impl Method {
     /// All methods.
-    pub const ALL: [Method; 7] =
-        [Method::Compare, Method::Rank, Method::Rank2, Method::Davidson, Method::Swap, Method::Ridge, Method::Online];
+    pub const ALL: [Method; 9] = [
+        Method::Compare,
+        Method::Rank,
+        Method::Rank2,
+        Method::Davidson,
+        Method::Swap,
+        Method::Ridge,
+        Method::Online,
+        Method::Classify,
+        Method::Regress,
+    ];
 
     /// The name in options and files.
     pub fn name(self) -> &'static str {
@@ -43,12 +56,14 @@ impl Method {
             Method::Swap => "swap",
             Method::Ridge => "ridge",
             Method::Online => "online",
+            Method::Classify => "classify",
+            Method::Regress => "regress",
         }
     }
 
     /// Whether it learns from items alone, and not from judged pairs.
     pub fn is_of_items(self) -> bool {
-        matches!(self, Method::Swap | Method::Ridge)
+        matches!(self, Method::Swap | Method::Ridge | Method::Classify | Method::Regress)
     }
 }
 
@@ -195,7 +210,8 @@ pub struct Training {
     pub collapsed: bool,
     /// Observed and predicted shares of ties.
     pub tie_share: TieShare,
-    /// With C = ∞, the least lead of a better item over a worse one for weights of norm 1.
+    /// With C = ∞, the least lead of a better item over a worse one for weights of norm 1; of a classifier or a regression,
+    /// 1/‖w‖.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
     /// Losses were divided by the number of pairs.
@@ -207,6 +223,9 @@ pub struct Training {
     /// How random steps were made, by [`Method::Online`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub online: Option<OnlineTraining>,
+    /// What only [`Method::Classify`] and [`Method::Regress`] have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub svm: Option<SvmTraining>,
     /// What the user should know.
     pub warnings: Vec<String>,
     /// The search that chose C, kernel and loss, if one did.

@@ -5,6 +5,8 @@ mod compare;
 mod exact;
 mod examples;
 mod gram;
+mod item_qp;
+mod item_sums;
 mod kernel_sums;
 mod pair_rows;
 mod pair_sums;
@@ -17,6 +19,7 @@ pub(crate) use compare::{PairProblem, Task};
 pub(crate) use exact::Exact;
 pub(crate) use examples::{ExampleSums, ExampleTerms};
 pub(crate) use gram::MOST_COLUMNS as MATRIX_PAIRS;
+pub(crate) use item_sums::{ItemSums, ItemTerm, Slack, best_bias};
 pub(crate) use kernel_sums::KernelSums;
 pub(crate) use pair_rows::PairRows;
 pub(crate) use pair_sums::{Band, Costs, Hinge, PairSums, Rule};
@@ -262,6 +265,35 @@ pub(crate) trait RandomTerms {
     fn descend(&mut self, direction: &mut [f64], factor: f64, other: Option<(&mut [f64], f64)>);
     /// The mean of ‖d‖² over a few random terms with leads d·w.
     fn mean_square(&mut self) -> f64;
+}
+
+/// What the dual says of the coefficient of one item.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct ItemDual {
+    /// At most 0; may be infinite where `shift` is not 0.
+    pub(crate) low: f64,
+    /// At least 0.
+    pub(crate) high: f64,
+    /// What t adds to the diagonal of the quadratic form.
+    pub(crate) shift: f64,
+    /// The score at which the loss begins from above, where t < 0.
+    pub(crate) below: f64,
+    /// The score at which it begins from below, where t > 0; at most `below`.
+    pub(crate) above: f64,
+}
+
+/// Kernel values over items, as a method sees them that moves many coefficients at a time.
+pub(crate) trait ItemProducts {
+    /// The precision of values.
+    type Value: Real;
+    /// Items gathered for products with others.
+    type Part;
+    /// Gathers items.
+    fn part(&self, items: &[u32]) -> Self::Part;
+    /// sums[k] += Σ coefficient·K(item, k-th of the part).
+    fn add(&self, items: &[u32], coefficients: &[f64], part: &mut Self::Part, sums: &mut [f64]);
+    /// The values among items, row by row, `stride` numbers apart (a multiple of 16).
+    fn gram(&self, items: &[u32], stride: usize, out: &mut [Self::Value]);
 }
 
 /// Rows of the matrix K over pairs, restricted to the pairs the solver still works on.

@@ -3,6 +3,7 @@
 mod aim;
 mod cholesky;
 pub(crate) mod cutting_plane;
+pub(crate) mod decompose;
 pub(crate) mod hard_margin;
 pub(crate) mod least_squares;
 mod master;

@@ -23,8 +23,8 @@ pub(super) fn step(space: &mut dyn ScoreSpace, gradient: &[f64], goal: f64, is_o
     let mut square = dot(&direction, &of_residual);
     for n_done in 0..MOST_INNER {
         // To look costs a part of a step: every other time will do.
-        let is_solved = (n_done == 1 || (n_done > 0 && n_done % 2 == 0))
-            && 0.5 * space.about_square(&of_residual) <= goal;
+        let is_solved =
+            (n_done == 1 || (n_done > 0 && n_done % 2 == 0)) && 0.5 * space.about_square(&of_residual) <= goal;
         if is_solved || square <= 0.0 || square.is_nan() || is_over() {
             break;
         }

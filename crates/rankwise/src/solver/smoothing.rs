@@ -82,7 +82,8 @@ fn approach(sums: &mut dyn BlockSums, start: Option<Vec<f64>>, limits: Limits<'_
     let (mut width, mut weights, mut steps, mut tol) = (FIRST, start, 0, ON_THE_WAY);
     loop {
         sums.round_off(width);
-        let inner = Limits { tol: tol.max(0.5 * limits.tol), max_iter: limits.max_iter.saturating_sub(steps), ..limits };
+        let inner =
+            Limits { tol: tol.max(0.5 * limits.tol), max_iter: limits.max_iter.saturating_sub(steps), ..limits };
         let minimum = newton_cg::minimise(sums, weights, inner);
         steps += minimum.steps;
         let shrinking = (0.25 * limits.tol * minimum.primal / minimum.point.excess).sqrt();
@@ -125,8 +126,7 @@ impl Smoothed {
 
     /// The better weights with the better bound; `later` is the one that knows how far the search has come.
     fn joined(self, later: Smoothed) -> Smoothed {
-        let (dual, bound) =
-            if later.dual >= self.dual { (later.dual, later.bound) } else { (self.dual, self.bound) };
+        let (dual, bound) = if later.dual >= self.dual { (later.dual, later.bound) } else { (self.dual, self.bound) };
         let (primal, weights) =
             if later.primal <= self.primal { (later.primal, later.weights) } else { (self.primal, self.weights) };
         Smoothed { weights, primal, dual, bound, steps: later.steps, stop: later.stop }

@@ -14,7 +14,8 @@ use rankwise::data::{Features, Items, Precision, Scale, Scaler};
 use rankwise::io::{model_from_bytes, model_to_bytes, read_model, write_model};
 use rankwise::kernel::KernelFunction;
 use rankwise::model::{
-    Balance, LearntFrom, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieRegion, TieShare, Training,
+    Balance, Basis, ClassRule, ClassScheme, ClassWeights, LearntFrom, Method, Model, ScoreFunction, Scorer, Sigmoid,
+    SvmTraining, ThresholdRule, TieRegion, TieShare, Training,
 };
 use rankwise::{Error, Loss, Stop};
 
@@ -56,6 +57,7 @@ fn training(kernel: KernelFunction, method: Method) -> Training {
         normalise: false,
         pairs_per_item: None,
         online: None,
+        svm: None,
         warnings: vec!["feature \"a\\b\"\n differs".into()],
         tuning: None,
     }
@@ -70,6 +72,7 @@ fn model(function: ScoreFunction, n_features: usize) -> Model {
         beta: Some(-0.7),
         no_tie_region: false,
         classes: None,
+        class_rule: None,
         state: None,
         band: None,
         chances: None,
@@ -96,27 +99,27 @@ fn biased() -> Model {
 fn rbf_f64() -> Model {
     let support = Features::dense(2, vec![0.1, 0.2, 1e9 + 0.3, -0.4], Precision::F64).unwrap();
     let coefficients = vec![0.5, -1.0 / 7.0];
-    model(ScoreFunction::Kernel { kernel: KernelFunction::Rbf { gamma: 0.3 }, support, coefficients }, 2)
+    model(ScoreFunction::Kernel { kernel: KernelFunction::Rbf { gamma: 0.3 }, support, coefficients, bias: 0.0 }, 2)
 }
 
 fn rbf_f32() -> Model {
     let support = Features::dense_f32(3, vec![0.1, 0.2, 0.3, -0.4, 1e-40, 7.0]).unwrap();
     let coefficients = vec![0.25, 1e-9];
-    model(ScoreFunction::Kernel { kernel: KernelFunction::Rbf { gamma: 1.5 }, support, coefficients }, 3)
+    model(ScoreFunction::Kernel { kernel: KernelFunction::Rbf { gamma: 1.5 }, support, coefficients, bias: 0.0 }, 3)
 }
 
 fn poly_sparse() -> Model {
     let values = vec![0.1, 1e-300, 3.0];
     let support = Features::sparse(70_000, vec![0, 2, 2, 3], vec![0, 69_999, 5], values).unwrap();
     let kernel = KernelFunction::Poly { gamma: 0.1, coef0: -0.3, degree: 3 };
-    model(ScoreFunction::Kernel { kernel, support, coefficients: vec![1.0, 2.0, -3.0] }, 70_000)
+    model(ScoreFunction::Kernel { kernel, support, coefficients: vec![1.0, 2.0, -3.0], bias: 0.0 }, 70_000)
 }
 
 /// A leaderboard with a kernel: sparse support in f32.
 fn indicators() -> Model {
     let kernel = KernelFunction::Sigmoid { gamma: 0.2, coef0: 0.1 };
     let support = Features::indicators(3);
-    let mut model = model(ScoreFunction::Kernel { kernel, support, coefficients: vec![0.3, 0.1, -0.4] }, 3);
+    let mut model = model(ScoreFunction::Kernel { kernel, support, coefficients: vec![0.3, 0.1, -0.4], bias: 0.0 }, 3);
     model.scorer.are_indicators = true;
     model.scorer.feature_names = Some(["anna", "bo", "cem"].map(String::from).to_vec());
     model
@@ -124,11 +127,53 @@ fn indicators() -> Model {
 
 fn no_support() -> Model {
     let support = Features::dense(2, vec![], Precision::F64).unwrap();
-    model(ScoreFunction::Kernel { kernel: KernelFunction::Linear, support, coefficients: vec![] }, 2)
+    model(ScoreFunction::Kernel { kernel: KernelFunction::Linear, support, coefficients: vec![], bias: 0.0 }, 2)
+}
+
+/// Three classes, a machine for each pair, a kernel, and probabilities.
+fn classes() -> Model {
+    let support = Features::dense(2, vec![0.1, 0.2, -3.0, 0.4], Precision::F64).unwrap();
+    let basis = Basis::Kernel { kernel: KernelFunction::Rbf { gamma: 0.7 }, support };
+    let coefficients = vec![1.0 / 3.0, -0.25, 0.0, 1e-300, 2.0, -2.0];
+    let mut model = model(ScoreFunction::Several { basis, coefficients, biases: vec![0.1, -0.2, 1.0 / 7.0] }, 2);
+    model.beta = None;
+    model.classes = Some(["große", "a,b", "1"].map(String::from).to_vec());
+    let sigmoid = |slope: f64| Sigmoid { slope, offset: -1.0 / 3.0 };
+    model.class_rule =
+        Some(ClassRule { scheme: ClassScheme::Ovo, sigmoids: Some([0.0, 0.5, 1e300].map(sigmoid).to_vec()) });
+    model.training.method = Method::Classify;
+    model.training.svm = Some(SvmTraining {
+        epsilon: Some(0.1),
+        scheme: Some(ClassScheme::Ovr),
+        class_weights: ClassWeights::Named(vec![("a,b".into(), 1.0 / 3.0)]),
+        class_sizes: vec![1, 2, 3],
+        has_margins: true,
+    });
+    model
+}
+
+/// Three classes against the rest, in weights of features.
+fn linear_classes() -> Model {
+    let coefficients = vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+    let several = ScoreFunction::Several { basis: Basis::Features, coefficients, biases: vec![0.0, -0.0, 1.0] };
+    let mut model = model(several, 2);
+    model.classes = Some(["a", "b", "c"].map(String::from).to_vec());
+    model.class_rule = Some(ClassRule { scheme: ClassScheme::Ovr, sigmoids: None });
+    model
 }
 
 fn all_models() -> Vec<Model> {
-    vec![linear(), biased(), rbf_f64(), rbf_f32(), poly_sparse(), indicators(), no_support()]
+    vec![
+        linear(),
+        biased(),
+        rbf_f64(),
+        rbf_f32(),
+        poly_sparse(),
+        indicators(),
+        no_support(),
+        classes(),
+        linear_classes(),
+    ]
 }
 
 fn scores(model: &Model) -> Vec<u64> {
@@ -140,7 +185,7 @@ fn scores(model: &Model) -> Vec<u64> {
         let features = Features::dense(n, values, Precision::F64).unwrap();
         Items::new(features, model.scorer.feature_names.clone(), None).unwrap()
     };
-    model.scorer.scores(&items).unwrap().iter().map(|score| score.to_bits()).collect()
+    model.scorer.scores_of_machines(&items).unwrap().iter().map(|score| score.to_bits()).collect()
 }
 
 /// The debug form shows every field, storage and all digits.

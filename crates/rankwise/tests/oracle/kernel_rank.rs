@@ -53,7 +53,9 @@ fn objectives_are_those_of_independent_solvers() {
         let (kernel, function) = [rbf(0.2), rbf(1.5), poly()][seed % 3];
         let balance = if seed % 4 == 3 { Balance::Groups } else { Balance::None };
         let pairs = Pairs::of(&explicit(data, function), balance);
-        for (loss, c) in [(Loss::SquaredHinge, 0.5), (Loss::Hinge, 0.3), (Loss::Logistic, 2.0), (Loss::SquaredHinge, 50.0)] {
+        for (loss, c) in
+            [(Loss::SquaredHinge, 0.5), (Loss::Hinge, 0.3), (Loss::Logistic, 2.0), (Loss::SquaredHinge, 50.0)]
+        {
             let svm = RankSvm::new().kernel(kernel).loss(loss).c(c).balance(balance).tol(1e-6);
             let training = svm.fit(data).unwrap().model.training;
             let least = pairs.least(c, loss);
@@ -103,9 +105,8 @@ fn the_certificate_is_a_bound_and_coefficients_balance_in_every_group() {
                     }
                 }
             }
-            let square = |v: &[f64]| -> f64 {
-                (0..n).map(|i| (0..n).map(|j| v[i] * v[j] * value(i, j)).sum::<f64>()).sum()
-            };
+            let square =
+                |v: &[f64]| -> f64 { (0..n).map(|i| (0..n).map(|j| v[i] * v[j] * value(i, j)).sum::<f64>()).sum() };
             let objective = 0.5 * square(&a) + losses;
             let gap = 0.5 * square(&rest) / objective;
             let training = &model.training;
@@ -288,7 +289,9 @@ fn a_kernel_without_a_norm_converges_or_says_why() {
         for fit in fits {
             match fit {
                 Ok(fit) => assert!(fit.model.training.gap <= 1e-3 || fit.model.training.stop != Stop::Converged),
-                Err(Error::Unsupported { problem, .. }) => assert!(problem.contains("not positive definite"), "{problem}"),
+                Err(Error::Unsupported { problem, .. }) => {
+                    assert!(problem.contains("not positive definite"), "{problem}")
+                }
                 Err(other) => panic!("{other}"),
             }
         }

@@ -1,7 +1,9 @@
 //! Slow and obvious twins, and numbers from independent solvers.
 
 mod both;
+pub(crate) mod classify;
 pub(crate) mod conic;
+mod kernel_items;
 mod kernel_rank;
 pub(crate) mod likelihoods;
 mod metrics;
@@ -11,6 +13,7 @@ pub(crate) mod plain;
 pub(crate) mod rank_items;
 mod ranking_fixtures;
 pub(crate) mod ranking_metrics;
+mod regress;
 mod ridge;
 mod scikit_learn;
 mod simulate;

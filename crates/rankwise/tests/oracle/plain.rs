@@ -167,7 +167,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 pub(crate) fn squared_norm(model: &Model) -> f64 {
     match &model.scorer.function {
         ScoreFunction::Linear { weights, .. } | ScoreFunction::Landmarks { weights, .. } => dot(weights, weights),
-        ScoreFunction::Kernel { kernel, support, coefficients } => {
+        ScoreFunction::Kernel { kernel, support, coefficients, .. } => {
             let rows = rows_of(support);
             let mut sum = 0.0;
             for (a, x) in coefficients.iter().zip(&rows) {
@@ -177,6 +177,7 @@ pub(crate) fn squared_norm(model: &Model) -> f64 {
             }
             sum
         }
+        ScoreFunction::Several { .. } => unreachable!("machines on pairs are one"),
     }
 }
 
@@ -184,10 +185,12 @@ pub(crate) fn squared_norm(model: &Model) -> f64 {
 pub(crate) fn scores(model: &Model, data: &Comparisons) -> Vec<f64> {
     let score = |x: &Vec<f64>| match &model.scorer.function {
         ScoreFunction::Linear { weights, bias } => dot(weights, x) + bias,
-        ScoreFunction::Kernel { kernel, support, coefficients } => {
+        ScoreFunction::Kernel { kernel, support, coefficients, .. } => {
             rows_of(support).iter().zip(coefficients).map(|(s, a)| a * kernel.value(s, x)).sum()
         }
-        ScoreFunction::Landmarks { .. } => unreachable!("models with a tie band have their own twin"),
+        ScoreFunction::Landmarks { .. } | ScoreFunction::Several { .. } => {
+            unreachable!("models with a tie band have their own twin")
+        }
     };
     rows_of(&data.set.items.features).iter().map(score).collect()
 }
@@ -257,7 +260,9 @@ pub(crate) fn assert_finite(model: &Model, what: &str) {
     ];
     match &model.scorer.function {
         ScoreFunction::Linear { weights, .. } | ScoreFunction::Landmarks { weights, .. } => numbers.extend(weights),
-        ScoreFunction::Kernel { coefficients, .. } => numbers.extend(coefficients),
+        ScoreFunction::Kernel { coefficients, .. } | ScoreFunction::Several { coefficients, .. } => {
+            numbers.extend(coefficients);
+        }
     }
     assert!(numbers.iter().all(|v| v.is_finite()), "{what}: {numbers:?}");
     assert!(model.threshold >= 0.0, "{what}: threshold {}", model.threshold);

@@ -1,53 +1,179 @@
-//! `evaluate` of a classifier: how many items it puts into the wrong class, beside what the larger class would get.
+//! `evaluate` of a classifier: its classes and probabilities beside the true ones, and beside what a constant answer would get.
 
 use rankwise::Model;
-use rankwise::data::Ranking;
-use rankwise::model::class_name;
-use serde_json::json;
+use rankwise::io::ItemTable;
+use rankwise::metrics::{ClassMetric, Classified};
+use rankwise::model::ClassVerdicts;
+use serde_json::{Map, Value, json};
 
-use super::super::train_online::class_error;
-use super::items::is_present;
-use crate::exit::Run;
+use crate::args::LabelMetric;
+use crate::exit::{Failure, Run};
 use crate::output::Output;
-use crate::text::{Facts, rounded_or_dash};
+use crate::text::{Facts, number, rounded, rounded_or_dash, wide_table};
+
+/// Items with their classes, as the model knows them.
+pub(crate) struct Known {
+    /// The model's classes, then others that items have.
+    pub(crate) names: Vec<String>,
+    /// How many are the model's.
+    pub(crate) n_known: usize,
+    /// The class of each item.
+    pub(crate) labels: Vec<u32>,
+    /// The weight of each item.
+    pub(crate) weights: Option<Vec<f64>>,
+}
+
+impl Known {
+    /// The classes of items that were read.
+    pub(crate) fn new(model: &Model, table: ItemTable) -> Run<Self> {
+        let data = table.into_classes()?;
+        let mut names = model.classes.clone().unwrap_or_default();
+        let n_known = names.len();
+        let mut places = Vec::with_capacity(data.classes.len());
+        for class in &data.classes {
+            let is_same = |name: &String| name == class || is_same_number(name, class);
+            let place = names[..n_known].iter().position(is_same).unwrap_or_else(|| {
+                names.push(class.clone());
+                names.len() - 1
+            });
+            places.push(place as u32);
+        }
+        let labels = data.labels.iter().map(|&label| places[label as usize]).collect();
+        Ok(Known { names, n_known, labels, weights: data.weights })
+    }
+
+    /// Beside what was predicted.
+    pub(crate) fn classified<'a>(&'a self, verdicts: &'a ClassVerdicts) -> Run<Classified<'a>> {
+        let mut classified = Classified::new(&self.names, self.n_known, &self.labels, &verdicts.classes)?;
+        if let Some(weights) = &self.weights {
+            classified = classified.with_weights(weights)?;
+        }
+        if let Some(chances) = &verdicts.chances {
+            classified = classified.with_chances(chances)?;
+        }
+        Ok(classified)
+    }
+}
+
+/// Labels of a file may be written otherwise: 1.0 and 1.
+fn is_same_number(a: &str, b: &str) -> bool {
+    let number = |text: &str| text.parse::<f64>().ok();
+    number(a).is_some_and(|value| number(b) == Some(value))
+}
+
+/// What the user should know of the data.
+pub(crate) fn warnings(classified: &Classified<'_>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if classified.n_items() == 0 {
+        warnings.push("nothing is defined: no item has a weight above 0".to_string());
+    } else if classified.has_unknown() {
+        let known = classified.names()[..classified.n_known()].join(", ");
+        warnings.push(format!("some labels are none of the classes {known}: they count as wrong"));
+    }
+    warnings
+}
+
+/// The metrics that there are by themselves.
+pub(crate) fn usual(classified: &Classified<'_>) -> Vec<ClassMetric> {
+    let is_usual = |metric: &ClassMetric| match metric {
+        ClassMetric::ZeroOne => true,
+        ClassMetric::Accuracy | ClassMetric::Mae => false,
+        metric => metric.needs_chances() && classified.has_chances(),
+    };
+    ClassMetric::ALL.into_iter().filter(is_usual).collect()
+}
 
 /// Measures and tells.
-pub(super) fn tell(model: &Model, data: &Ranking, output: &Output) -> Run<()> {
-    let zero_one = class_error(model, data)?;
-    let present: Vec<usize> = (0..data.n_items()).filter(|&item| is_present(data, item)).collect();
-    let weight = |item: usize| data.weight(item) * data.group_weight(data.groups.numbers()[item] as usize);
-    let weight_of = |is_meant: &dyn Fn(&str) -> bool| -> f64 {
-        present.iter().filter(|&&item| is_meant(&class_name(data.labels[item]))).map(|&item| weight(item)).sum()
-    };
-    let total = weight_of(&|_| true);
-    let classes = model.classes.as_deref().unwrap_or_default();
-    let largest = classes.iter().map(|class| weight_of(&|label| label == class)).fold(0.0, f64::max);
-    let majority_error = (total > 0.0).then(|| 1.0 - largest / total);
-    let unknown = total - classes.iter().map(|class| weight_of(&|label| label == class)).sum::<f64>();
-    let mut warnings = Vec::new();
-    if total == 0.0 {
-        warnings.push("zero_one is not defined: no item has a weight above 0".to_string());
-    } else if unknown > 0.0 {
-        warnings.push(format!("some labels are neither {}: they count as wrong", classes.join(" nor ")));
+pub(super) fn tell(
+    model: &Model,
+    table: ItemTable,
+    verdicts: &ClassVerdicts,
+    asked: &[LabelMetric],
+    output: &Output,
+) -> Run<()> {
+    let known = Known::new(model, table)?;
+    let classified = known.classified(verdicts)?;
+    let mut metrics = Vec::new();
+    for metric in asked {
+        match metric {
+            LabelMetric::Class(metric) if metric.needs_chances() && !classified.has_chances() => {
+                return Err(Failure::Usage(format!(
+                    "--metric {} needs probabilities, which the model has not; train with --method classify --probabilities",
+                    metric.name()
+                )));
+            }
+            LabelMetric::Class(metric) => metrics.push(*metric),
+            LabelMetric::Confusion => {}
+            LabelMetric::Value(metric) => {
+                return Err(Failure::Usage(format!(
+                    "--metric {} is for regressions, and this is a classifier; its metrics are zero_one, accuracy, mae, \
+                     log_loss, brier and confusion",
+                    metric.name()
+                )));
+            }
+        }
+    }
+    let with_confusion = asked.is_empty() || asked.contains(&LabelMetric::Confusion);
+    if asked.is_empty() {
+        metrics = usual(&classified);
+    }
+    let mut warnings = warnings(&classified);
+    let values: Vec<(ClassMetric, Option<f64>, Option<f64>)> =
+        metrics.iter().map(|&metric| (metric, metric.of(&classified), metric.of_constant(&classified))).collect();
+    if values.iter().any(|(metric, value, _)| *metric == ClassMetric::Mae && value.is_none())
+        && classified.n_items() > 0
+    {
+        warnings.push("mae is not defined: the classes are words".into());
     }
     warnings.iter().for_each(|warning| output.warning(warning));
     output.result(
         || {
+            let mut of: Map<String, Value> =
+                values.iter().map(|(metric, value, _)| (metric.name().into(), json!(value))).collect();
+            if with_confusion {
+                of.insert("confusion".into(), json!(classified.confusion()));
+            }
+            let baselines: Map<String, Value> =
+                values.iter().map(|(metric, _, constant)| (metric.name().into(), json!(constant))).collect();
             json!({
-                "metrics": { "zero_one": zero_one },
-                "items": present.len(),
+                "metrics": of,
+                "baselines": baselines,
+                "classes": classified.names(),
+                "items": classified.n_items(),
                 "groups": null,
                 "groups_skipped": 0,
-                "majority_error": majority_error,
+                "majority_error": ClassMetric::ZeroOne.of_constant(&classified),
                 "warnings": warnings,
             })
         },
         || {
             let mut facts = Facts::default();
-            facts.add("items", present.len().to_string());
-            facts.add("zero_one", rounded_or_dash(zero_one));
-            facts.add("majority_error", rounded_or_dash(majority_error));
-            facts.to_string()
+            if asked.is_empty() {
+                facts.add("items", classified.n_items().to_string());
+            }
+            for (metric, value, constant) in &values {
+                let by =
+                    if metric.needs_chances() { "the shares of the classes alone" } else { "the most frequent class" };
+                let beside = constant.map_or_else(String::new, |constant| format!("  ({by}: {})", rounded(constant)));
+                facts.add(metric.name(), rounded_or_dash(*value) + &beside);
+            }
+            let mut text = facts.to_string();
+            if with_confusion {
+                let gap = if text.is_empty() { "" } else { "\n" };
+                text += &format!("{gap}{}", confusion_text(&classified));
+            }
+            text
         },
     )
+}
+
+fn confusion_text(classified: &Classified<'_>) -> String {
+    let names = classified.names();
+    let mut header = vec!["label \\ predicted"];
+    header.extend(names[..classified.n_known()].iter().map(String::as_str));
+    let rows = names
+        .iter()
+        .zip(classified.confusion())
+        .map(|(name, row)| [name.clone()].into_iter().chain(row.into_iter().map(number)).collect());
+    wide_table(&header, rows)
 }

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use rankwise::data::{Precision, Ranking};
+use rankwise::Model;
+use rankwise::data::Ranking;
 use rankwise::io::{self, Columns, Source};
 use rankwise::metrics::{ItemMetric, Ranked};
-use rankwise::model::Scorer;
+use rankwise::model::{Method, Scorer};
 
 use super::super::{check_apart, check_writable};
-use super::classes;
 use super::ranked::{self, Contest, Rival};
+use super::{classes, values};
 use crate::exit::{Failure, Run};
 use crate::output::Output;
 use crate::plan::RankedPlan;
@@ -34,21 +35,14 @@ pub(super) fn run(files: &Files<'_>, plan: &RankedPlan, output: &Output) -> Run<
     }
     let model = io::read_model(files.model)?;
     let rival = plan.rival.as_deref().map(|path| Ok::<_, Failure>((path, io::read_model(path)?))).transpose()?;
-    let is_classified =
-        model.classes.is_some() && plan.metrics.is_empty() && plan.rival.is_none() && !plan.with_intervals;
-    if plan.zero_one && model.classes.is_none() {
-        return Err(Failure::Usage(format!(
-            "--metric zero_one is for pairs and for classifiers, and {} ranks items; metrics of rankings are {} (K a number)",
-            files.model.display(),
-            ItemMetric::NAMES.join(", ")
-        )));
-    }
-    if plan.zero_one && !is_classified {
-        return Err(Failure::Usage("--metric zero_one has neither --ci nor --compare yet; leave them out".into()));
-    }
-    if is_classified && plan.per_group.is_none() {
-        let data = io::read_ranking(files.source, files.columns, Precision::F64)?;
-        return classes::tell(&model, &data, output);
+    if of_labels(&model, files, plan)? {
+        if model.classes.is_some() {
+            let (table, verdicts) = io::classify_items(files.source, files.columns, &model)?;
+            return classes::tell(&model, table, &verdicts, &plan.of_labels, output);
+        }
+        let (table, mut scores) = io::score_items(files.source, files.columns, &[&model.scorer])?;
+        let scores = scores.pop().unwrap_or(Ok(Vec::new()))?;
+        return values::tell(&table.into_ranking()?, &scores, &plan.of_labels, output);
     }
     let scorers: Vec<&Scorer> =
         [Some(&model), rival.as_ref().map(|rival| &rival.1)].into_iter().flatten().map(|model| &model.scorer).collect();
@@ -74,6 +68,33 @@ pub(super) fn run(files: &Files<'_>, plan: &RankedPlan, output: &Output) -> Run<
         source: files.source.name(),
     };
     ranked::tell(contest, metrics, plan, Vec::new(), output)
+}
+
+/// Whether classes or values are measured, and not the order of items.
+fn of_labels(model: &Model, files: &Files<'_>, plan: &RankedPlan) -> Run<bool> {
+    let method = model.training.method;
+    let is_more = plan.rival.is_some() || plan.with_intervals || plan.per_group.is_some();
+    let is_of_labels = model.classes.is_some() || matches!(method, Method::Regress | Method::Ridge);
+    if let Some(metric) = plan.of_labels.first() {
+        if !is_of_labels {
+            return Err(Failure::Usage(format!(
+                "--metric {} is for pairs, for classifiers and for regressions, and {} ranks items; metrics of rankings are \
+                 {} (K a number)",
+                metric.name(),
+                files.model.display(),
+                ItemMetric::NAMES.join(", ")
+            )));
+        }
+        if is_more {
+            return Err(Failure::Usage(format!(
+                "--metric {} has neither --ci nor --compare nor --per-group yet; leave them out",
+                metric.name()
+            )));
+        }
+        return Ok(true);
+    }
+    // Least squares are as good at ranking as at labels, and are measured so unless the user says otherwise.
+    Ok(is_of_labels && method != Method::Ridge && plan.metrics.is_empty() && !is_more)
 }
 
 /// Whether an item and its group have a weight above 0.

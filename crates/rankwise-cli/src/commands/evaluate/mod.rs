@@ -1,12 +1,15 @@
 //! `evaluate`: a model measured on judged pairs or on items with labels, or a run of a search engine on its judgments.
 
-mod classes;
+pub(super) mod classes;
 pub(super) mod items;
 mod pairs;
 pub(super) mod ranked;
 mod run;
+mod values;
 
 pub(super) use pairs::{Evaluation, TieShares, threshold_text};
+
+use rankwise::data::Ranking;
 
 use crate::args::{Common, EvaluateArgs};
 use crate::exit::Run;
@@ -24,4 +27,10 @@ pub(super) fn run(args: &EvaluateArgs, common: &Common, output: &Output) -> Run<
             run::run(&run::Files { qrels: &qrels, run: &run, queries }, &ranked, output)
         }
     }
+}
+
+/// The weight of each item times that of its group.
+pub(super) fn item_weights(data: &Ranking) -> Vec<f64> {
+    let weight = |item: usize| data.weight(item) * data.group_weight(data.groups.numbers()[item] as usize);
+    (0..data.n_items()).map(weight).collect()
 }

@@ -3,12 +3,12 @@
 use rankwise::data::{Precision, Ranking};
 use rankwise::io::{self, Columns, Source};
 use rankwise::metrics::{Bootstrap, ItemMetric};
-use rankwise::model::Model;
+use rankwise::model::{Method, Model};
 use serde_json::{Map, Value, json};
 
 use super::super::evaluate::items::{is_present, ranked};
 use super::super::evaluate::ranked::{Contest, Findings, Row, sizes, unfit};
-use super::{content, places, ranking_function, tuning, write};
+use super::{content, labels, places, ranking_function, tuning, write};
 use crate::args::{Common, ReportArgs};
 use crate::exit::Run;
 use crate::interrupt;
@@ -24,8 +24,14 @@ const ITEMS: usize = 3;
 /// Makes the report; nothing is written before everything is made.
 pub(super) fn run(source: &Source, columns: &Columns, args: &ReportArgs, common: &Common, output: &Output) -> Run<()> {
     let model = io::read_model(&args.model)?;
+    if model.class_rule.is_some() {
+        return labels::of_classes(&model, source, columns, args, output);
+    }
     let data = io::read_ranking(source, columns, Precision::F64)?;
     output.note(|| format!("read {} in {}", count(data.n_items(), "item"), count(data.groups.len(), "group")));
+    if model.training.method == Method::Regress {
+        return labels::of_values(&model, &data, source, args, output);
+    }
     let scores = model.scorer.scores(&data.items)?;
     let first = ranked(&data, &scores)?;
     let metrics = ItemMetric::usual(&first);

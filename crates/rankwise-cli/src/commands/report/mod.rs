@@ -2,6 +2,7 @@
 
 mod content;
 mod items;
+mod labels;
 mod mistakes;
 mod probabilities;
 mod ranking_function;
@@ -31,7 +32,7 @@ use crate::plan::{self, ReportPlan};
 use crate::text::{count, percent};
 
 /// Pictures a report may have beside those of the search: what `--svg` may write.
-const PICTURES: [&str; 10] = [
+const PICTURES: [&str; 13] = [
     "roc",
     "margins",
     probabilities::NAMES[0],
@@ -42,6 +43,9 @@ const PICTURES: [&str; 10] = [
     "pairs",
     "levels",
     "groups",
+    labels::NAMES[0],
+    labels::NAMES[1],
+    labels::NAMES[2],
 ];
 
 /// Below this, an interval says little.

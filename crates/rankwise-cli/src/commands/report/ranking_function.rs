@@ -41,6 +41,7 @@ pub(super) fn parts(page: &mut Page, scorer: &Scorer, items: &Items, pictures: &
         ScoreFunction::Linear { weights, .. } => Parts::weights(scorer, weights),
         ScoreFunction::Landmarks { weights, .. } => Parts::weights(scorer, &weights[..scorer.n_features]),
         ScoreFunction::Kernel { support, coefficients, .. } => Parts::support(scorer, items, support, coefficients),
+        ScoreFunction::Several { .. } => return, // no one function to show
     };
     page.section(parts.heading);
     let bars = parts.rows.iter().take(BARS).map(|row| Bar { label: row.label.clone(), value: row.value }).collect();

@@ -75,6 +75,8 @@ impl BlockFile {
         Ok(ItemTable {
             items: Items::new(features, self.feature_names().map(<[String]>::to_vec), ids)?,
             labels: self.some(self.shape.has_labels, blocks, Array::Labels)?,
+            words: None,
+            margins: None,
             groups,
             weights: self.some(self.shape.has_weights, blocks, Array::Weights)?,
             group_weights,

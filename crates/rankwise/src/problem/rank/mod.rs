@@ -172,8 +172,7 @@ impl<'a> RankSums<'a> {
             }
             open.n_numbers += listed.items.iter().map(|&i| source.rows.n_stored_in_row(i as usize)).sum::<usize>();
             // A block's sums have one number per feature, which must not outweigh the block, or else the kernel matrix.
-            let enough =
-                if source.are_units { BLOCK_SCORES.max(n_cols / 32) } else { BLOCK_NUMBERS.max(2 * n_cols) };
+            let enough = if source.are_units { BLOCK_SCORES.max(n_cols / 32) } else { BLOCK_NUMBERS.max(2 * n_cols) };
             if open.n_numbers >= enough {
                 open.close();
                 sums.blocks.push(std::mem::take(&mut open));

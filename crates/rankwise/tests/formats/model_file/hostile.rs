@@ -257,3 +257,35 @@ fn claimed_sizes_allocate_nothing() {
     assert!(result.is_err());
     assert!(peak < 16 * bytes.len(), "{peak} bytes for a file of {}", bytes.len());
 }
+
+#[test]
+fn wrong_classes() {
+    let model = classes();
+    let good = || parts(&model);
+    for (broken, reason) in [
+        (good().text("classes", "[\"a\", \"b\"]"), "3 machines for 2 classes"),
+        (good().text("classes", "[\"a\", \"b\", \"a\"]"), "3 classes of which 2 differ"),
+        (good().text("classes", "[]"), "0 classes"),
+        (good().without("classes"), "no classes"),
+        (good().without("class_rule"), "classes"),
+        (good().text("class_rule", "{\"scheme\":\"crammer\"}"), "class_rule"),
+        (good().text("class_rule", "{\"scheme\":\"ovo\",\"sigmoids\":[]}"), "impossible numbers"),
+        (
+            good().text(
+                "class_rule",
+                &format!("{{\"scheme\":\"ovo\",\"sigmoids\":[{}]}}", ["{\"slope\":-1.0,\"offset\":0.0}"; 3].join(",")),
+            ),
+            "impossible numbers",
+        ),
+        (good().f64s("machine_biases", &[0.0, 0.0]), "machines"),
+        (good().f64s("machine_biases", &[0.0, f64::NAN, 0.0]), "bias 2 is NaN"),
+        (good().without("machine_coefficients"), "missing"),
+        (good().tensor("machine_coefficients", "F64", &[3, 1], vec![0; 24]), "coefficients"),
+        (good().without("support"), "support"),
+    ] {
+        refused(&broken.sealed(), reason);
+    }
+    let linear = linear_classes();
+    refused(&parts(&linear).tensor("machine_coefficients", "F64", &[3, 1], vec![0; 24]).sealed(), "coefficients");
+    refused(&parts(&linear).text("class_rule", "{\"scheme\":\"ovo\"}").without("classes").sealed(), "no classes");
+}

@@ -1,0 +1,214 @@
+//! `classify` and `regress`: from training to their use, and what does not go together.
+
+use crate::room::Room;
+
+/// Three kinds of flowers, told apart by two numbers, and how long each lasts.
+fn room() -> Room {
+    let room = Room::new();
+    let (mut flowers, mut two, mut days) =
+        (String::from("label,a,b\n"), String::from("label,a,b,margin,weight\n"), String::from("label,a,b\n"));
+    for k in 0..60u32 {
+        let noise = |seed: u32| f64::from(k * seed * 7919 % 101) / 101.0 - 0.5;
+        let kind = k % 3;
+        let a = [0.0, 2.0, 1.0][kind as usize] + 1.2 * noise(3);
+        let b = [0.0, 0.0, 2.0][kind as usize] + 1.2 * noise(5);
+        flowers += &format!("{},{a},{b}\n", ["rose", "lily", "\"oak, red\""][kind as usize]);
+        if kind < 2 {
+            two += &format!("{},{a},{b},{},{}\n", ["no", "yes"][kind as usize], 1 + k % 2, 1 + k % 4 / 2);
+        }
+        days += &format!("{},{a},{b}\n", 10.0 + 3.0 * a - b * b + noise(11));
+    }
+    room.write("flowers.csv", &flowers);
+    room.write("two.csv", &two);
+    room.write("days.csv", &days);
+    room
+}
+
+#[test]
+fn classes_are_words_and_are_predicted_as_words() {
+    let room = room();
+    for kernel in ["linear", "rbf"] {
+        let train = format!("train flowers.csv --method classify --kernel {kernel} --C 5 --json -o model");
+        let fit = room.run(&train).ends(0).json();
+        assert_eq!(fit["classes"], serde_json::json!(["lily", "oak, red", "rose"]));
+        assert_eq!((fit["loss"].as_str(), fit["class_scheme"].as_str()), (Some("hinge"), Some("ovo")));
+        assert_eq!((fit["machines"].as_u64(), fit["items"].as_u64()), (Some(3), Some(60)));
+        assert_eq!(fit["support"].is_number(), kernel == "rbf");
+        assert!(fit["gap"].as_f64().unwrap() <= 1e-3 && fit["certificate"].is_string() && fit["objective"].is_number());
+        assert!(fit["error"].as_f64().unwrap() < 0.2 && fit["majority_error"].as_f64().unwrap() > 0.6);
+        let out = room.run("predict model flowers.csv").ends(0).out;
+        assert_eq!(out.lines().count(), 60);
+        assert!(out.lines().all(|line| ["rose", "lily", "oak, red"].contains(&line)), "{out}");
+        // A score for each class; the largest is predicted.
+        let scores = room.run("predict model flowers.csv --scores").ends(0).out;
+        for (line, class) in scores.lines().zip(out.lines()) {
+            let values: Vec<f64> = line.split(' ').map(|value| value.parse().unwrap()).collect();
+            let best = (0..3).max_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap();
+            assert_eq!(["lily", "oak, red", "rose"][best], class);
+        }
+        let table = room.run("predict model flowers.csv --format csv").ends(0).out;
+        assert!(table.starts_with("id,label,score_lily,\"score_oak, red\",score_rose\n#1,"), "{table}");
+        let json = room.run("predict model flowers.csv --json").ends(0).json();
+        assert!(json["predictions"][0]["scores"]["oak, red"].is_number());
+        let found = room.run("evaluate model flowers.csv --json").ends(0).json();
+        assert!((found["metrics"]["zero_one"].as_f64().unwrap() - fit["error"].as_f64().unwrap()).abs() < 1e-12);
+        assert_eq!(found["metrics"]["confusion"].as_array().unwrap().len(), 3);
+        let text = room.run("evaluate model flowers.csv").ends(0).out;
+        assert!(
+            text.contains("zero_one") && text.contains("label \\ predicted") && text.contains("oak, red"),
+            "{text}"
+        );
+        assert!(room.run("inspect model").ends(0).out.contains("below 0"));
+        assert_eq!(room.run("inspect model --json").ends(0).json()["machine_parts"].as_array().unwrap().len(), 3);
+        room.run("report model flowers.csv -o page.html").ends(0);
+        assert!(room.read("page.html").contains("oak, red"));
+        // New items have no labels.
+        room.write("new.csv", "b,a\n2,1\n");
+        assert_eq!(room.run("predict model new.csv").ends(0).out, "oak, red\n");
+    }
+    let rest = room.run("train flowers.csv --method classify --classes ovr --json -o rest").ends(0).json();
+    assert_eq!((rest["class_scheme"].as_str(), rest["machines"].as_u64()), (Some("ovr"), Some(3)));
+    room.run("predict rest flowers.csv --format trec").fails(2, &["3 classes", "--format csv"]);
+}
+
+#[test]
+fn two_classes_have_one_score_and_items_their_margins() {
+    let room = room();
+    let fit = room.run("train two.csv --method classify --C 2 --json -o model").ends(0).json();
+    assert_eq!((fit["item_margins"].as_bool(), fit["machines"].as_u64()), (Some(true), Some(1)));
+    assert!(fit["bias"].is_number() && fit["warnings"].as_array().unwrap().is_empty(), "{fit}");
+    let scores = room.run("predict model two.csv --scores").ends(0).out;
+    let classes = room.run("predict model two.csv").ends(0).out;
+    for (score, class) in scores.lines().zip(classes.lines()) {
+        assert_eq!(if score.parse::<f64>().unwrap() >= 0.0 { "yes" } else { "no" }, class);
+    }
+    assert!(room.run("predict model two.csv --format csv").ends(0).out.starts_with("id,label,score\n"));
+    room.run("predict model two.csv --format trec --top 3").ends(0);
+    // Margins of another size are another problem; so are weights of classes.
+    room.write("plain.csv", &room.read("two.csv").replace("margin", "skipped"));
+    let plain = room.run("train plain.csv --method classify --C 2 --drop skipped --json -o m").ends(0).json();
+    assert_ne!(plain["objective"], fit["objective"]);
+    let weighed =
+        room.run("train two.csv --method classify --C 2 --class-weight yes=3,no=0.5 --json -o m").ends(0).json();
+    assert_eq!(weighed["class_weight"].as_str(), Some("yes=3,no=0.5"));
+    assert_ne!(weighed["objective"], fit["objective"]);
+    room.run("train two.csv --method classify --class-weight balanced -o m").ends(0);
+    assert!(room.run("inspect m").ends(0).out.contains("--class-weight balanced"));
+    room.write("bad.csv", "label,a,margin\nx,1,0\ny,2,1\n");
+    room.run("train bad.csv --method classify -o m").fails(1, &["bad.csv", "line 2", "margin 0"]);
+    room.write("one.csv", "label,a\nx,1\nx,2\n");
+    room.run("train one.csv --method classify -o m").fails(1, &["all items are of the class x", "two or more"]);
+    room.run("train two.csv --method classify --class-weight maybe=2 -o m").fails(2, &["maybe", "no, yes"]);
+}
+
+#[test]
+fn numbers_in_svmlights_format_are_classes() {
+    let room = Room::new();
+    room.write("items.svm", "-1 1:1 2:1\n+1 1:-1 2:1\n1 1:1 2:-1\n-1 1:-1 2:-1\n");
+    let options = "--kernel poly --degree 2 --gamma 1 --coef0 1";
+    let fit = room.run(&format!("train items.svm --method classify {options} --C inf --json -o model")).ends(0).json();
+    assert_eq!(fit["classes"], serde_json::json!(["-1", "1"]));
+    assert_eq!((fit["separable"].as_bool(), fit["C"].as_str()), (Some(true), Some("inf")));
+    assert!((fit["objective"].as_f64().unwrap() - 0.25).abs() < 1e-3 && fit["support"] == 4);
+    assert!((fit["margin"].as_f64().unwrap() - 2.0f64.sqrt()).abs() < 1e-2);
+    assert_eq!(room.run("predict model items.svm").ends(0).out, "-1\n1\n1\n-1\n");
+    // A line does not keep them apart: that is an answer, and there is no model.
+    let none = room.run("train items.svm --method classify --C inf --json -o none").ends(0);
+    assert_eq!(none.json()["separable"].as_bool(), Some(false));
+    assert!(none.err.contains("not separable") && !room.path("none").exists(), "{}", none.err);
+}
+
+#[test]
+fn probabilities_are_asked_for() {
+    let room = room();
+    let fit = room.run("train flowers.csv --method classify --probabilities --json -o model").ends(0).json();
+    assert_eq!(fit["probabilities"].as_bool(), Some(true));
+    let table = room.run("predict model flowers.csv --format csv").ends(0).out;
+    assert!(table.lines().next().unwrap().ends_with("p_lily,\"p_oak, red\",p_rose"), "{table}");
+    let json = room.run("predict model flowers.csv --json").ends(0).json();
+    for row in json["predictions"].as_array().unwrap() {
+        let chances = row["probabilities"].as_object().unwrap();
+        assert!((chances.values().map(|p| p.as_f64().unwrap()).sum::<f64>() - 1.0).abs() < 1e-9);
+        let label = row["label"].as_str().unwrap();
+        assert!(chances.values().all(|p| p.as_f64() <= chances[label].as_f64()));
+    }
+    let found = room.run("evaluate model flowers.csv --metric log_loss,brier,accuracy --json").ends(0).json();
+    let (value, constant) = (&found["metrics"]["log_loss"], &found["baselines"]["log_loss"]);
+    assert!(value.as_f64().unwrap() < constant.as_f64().unwrap(), "{found}");
+    room.run("report model flowers.csv -o page.html --svg pictures").ends(0);
+    assert!(room.path("pictures/reliability-classes.svg").exists());
+    room.run("train flowers.csv --method classify -o plain").ends(0);
+    room.run("evaluate plain flowers.csv --metric brier").fails(2, &["needs probabilities", "--probabilities"]);
+}
+
+#[test]
+fn values_are_predicted_and_measured() {
+    let room = room();
+    for options in ["", "--kernel rbf --scale standard", "--loss squared-epsilon"] {
+        let train = format!("train days.csv --method regress --C 10 --epsilon 0.2 {options} --json -o model");
+        let fit = room.run(&train).ends(0).json();
+        assert_eq!(fit["epsilon"].as_f64(), Some(0.2));
+        let loss = if options.contains("squared") { "squared-epsilon" } else { "epsilon" };
+        assert_eq!(fit["loss"].as_str(), Some(loss));
+        assert!(fit["mae"].as_f64().unwrap() < 0.7 * fit["mean_mae"].as_f64().unwrap(), "{fit}");
+        let out = room.run("predict model days.csv").ends(0).out;
+        assert!(out.lines().all(|line| line.parse::<f64>().is_ok()) && out.lines().count() == 60);
+        let found = room.run("evaluate model days.csv --json").ends(0).json();
+        assert_eq!(found["baselines"]["r2"].as_f64().map(|r2| r2.abs() < 1e-12), Some(true));
+        let r2 = found["metrics"]["r2"].as_f64().unwrap();
+        assert!(r2 > 0.4, "{r2}");
+        assert!((found["metrics"]["mae"].as_f64().unwrap() - fit["mae"].as_f64().unwrap()).abs() < 1e-9);
+        assert!(room.run("evaluate model days.csv").ends(0).out.contains("the mean label"));
+        room.run("evaluate model days.csv --metric pair_accuracy").ends(0);
+        room.run("evaluate model days.csv --metric zero_one").fails(2, &["for classifiers", "mae, rmse and r2"]);
+        assert!(room.run("inspect model").ends(0).out.contains("--epsilon 0.2"));
+        room.run("report model days.csv -o page.html --svg pictures").ends(0);
+        assert!(room.path("pictures/errors.svg").exists() && room.path("pictures/values.svg").exists());
+    }
+    // Ridge regression predicts values, too.
+    room.run("train days.csv --method ridge -o ridge").ends(0);
+    assert!(room.run("evaluate ridge days.csv --metric rmse,r2").ends(0).out.contains("rmse"));
+    let narrow = room.run("train days.csv --method regress --C inf --epsilon 0.001 --json -o none").ends(0).json();
+    assert_eq!(narrow["separable"].as_bool(), Some(false));
+}
+
+#[test]
+fn the_same_bytes_whatever_the_threads() {
+    let room = room();
+    for options in ["--kernel rbf --probabilities", "--classes ovr"] {
+        for threads in [1, 2] {
+            let words = format!("train flowers.csv --method classify {options} --threads {threads} -o m{threads}");
+            room.run(&words).ends(0);
+        }
+        assert_eq!(room.bytes("m1"), room.bytes("m2"), "{options}");
+    }
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let room = room();
+    for (typed, words) in [
+        ("train flowers.csv --method classify --epsilon 1", ["--epsilon does not apply", "--method regress"]),
+        ("train days.csv --method regress --classes ovr", ["--classes does not apply", "--method classify"]),
+        ("train days.csv --method regress --probabilities", ["--probabilities does not apply", "--method classify"]),
+        ("train days.csv --method regress --loss hinge", ["loss = hinge", "squared-epsilon"]),
+        ("train flowers.csv --method classify --loss logistic", ["loss = logistic", "squared-hinge"]),
+        ("train flowers.csv --method classify --balance groups", ["--balance does not apply", "--method rank"]),
+        ("train flowers.csv --method classify --calibrate", ["--calibrate does not apply", "--probabilities"]),
+        ("train flowers.csv --method classify --gamma 1", ["--gamma does not apply", "--kernel"]),
+        ("train flowers.csv --method classify --epochs 3", ["--epochs does not apply", "--method online"]),
+        ("train flowers.csv --method classify --init m", ["--init does not apply", "leave it out"]),
+        ("train flowers.csv --method classify --C 0", ["C = 0", "above 0"]),
+        ("train flowers.csv --method classify --class-weight red", ["--class-weight", "NAME=W"]),
+        ("train days.csv --method regress --epsilon -1", ["epsilon = -1", "at least 0"]),
+        ("train --pairs p.csv --method classify", ["learns from items", "train DATA"]),
+        ("train days.csv --loss epsilon", ["--loss epsilon is for --method regress", "another loss"]),
+        ("train days.csv --epsilon 1", ["--epsilon does not apply", "--method regress"]),
+        ("train days.csv --class-weight balanced", ["--class-weight does not apply", "--method classify"]),
+        ("tune flowers.csv --method classify", ["classify", "tune"]),
+    ] {
+        room.run(&format!("{typed} -o out")).fails(2, &words);
+    }
+    // Other methods want numbers.
+    room.run("train flowers.csv -o out").fails(1, &["flowers.csv", "rose", "expected a number"]);
+}

@@ -1,0 +1,441 @@
+//! One machine on items: what is wished of each of them, solved in weights of features or by the dual.
+//!
+//! ½‖w‖² + C·Σ cost·ℓ over terms (see [`ItemTerm`]). Machines that differ in their terms alone (classes, folds, C) stand on the
+//! same [`Ground`], which has the features or the kernel's values.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::item_dual;
+use super::item_ranker::Solution;
+use crate::data::{Features, Scaler, far_shift};
+use crate::error::{Error, Result};
+use crate::kernel::{ItemBlocks, ItemKernel, KernelFunction};
+use crate::math::dot;
+use crate::problem::{BlockSums, ItemDual, ItemSums, ItemTerm, Slack, best_bias};
+use crate::progress::Stop;
+use crate::solver::hard_margin::{self, Separation};
+use crate::solver::{Limits, newton_cg, smoothing};
+
+/// A margin this small beside the spread of the items counts as none.
+const NO_MARGIN: f64 = 1e-7;
+/// The first C on the way to a hard margin (in units of the spread), how it grows, and how often.
+const FIRST_C: f64 = 16.0;
+const GROWTH: f64 = 32.0;
+const MOST_GROWTH: usize = 14;
+/// Items that tell how far apart items are.
+const TELLING_ITEMS: usize = 256;
+
+/// What machines stand on.
+pub(super) enum Ground<'a> {
+    /// Weights of features.
+    Weights {
+        /// Not far from zero.
+        features: Cow<'a, Features>,
+        /// What was subtracted to bring them there.
+        shift: Option<Vec<f64>>,
+        scaler: Option<&'a Scaler>,
+    },
+    /// Coefficients of distinct rows.
+    Rows {
+        kernel: ItemKernel<'a>,
+        /// The distinct rows, scaled, and what computes their values; `None` for values that were given.
+        rows: Option<(KernelFunction, &'a Features)>,
+        /// The row of each item.
+        row_of: Cow<'a, [u32]>,
+        /// How far apart items usually are.
+        spread: f64,
+    },
+}
+
+/// Features without copies: those of one item stand for all that are equal.
+pub(super) struct DistinctRows {
+    rows: Features,
+    /// The row of each item.
+    row_of: Vec<u32>,
+}
+
+impl DistinctRows {
+    /// Finds them.
+    pub(super) fn new(scaled: &Features) -> Self {
+        let (rows, row_of) = scaled.unique_rows();
+        DistinctRows { rows, row_of }
+    }
+
+    pub(super) fn features(&self) -> &Features {
+        &self.rows
+    }
+}
+
+/// How a machine is to be solved.
+#[derive(Clone, Copy)]
+pub(super) struct Aim<'a> {
+    /// Multiplies the losses; ∞: there may be none.
+    pub(super) c: f64,
+    pub(super) is_squared: bool,
+    pub(super) limits: Limits<'a>,
+}
+
+/// A machine that was solved.
+pub(super) struct Machine {
+    /// A weight per feature, or a coefficient per distinct row.
+    pub(super) numbers: Vec<f64>,
+    pub(super) bias: f64,
+    pub(super) primal: f64,
+    pub(super) dual: f64,
+    pub(super) steps: u64,
+    pub(super) stop: Stop,
+}
+
+impl<'a> Ground<'a> {
+    /// For linear machines.
+    pub(super) fn of_features(
+        features: &'a Features,
+        weights: Option<&[f64]>,
+        scaler: Option<&'a Scaler>,
+    ) -> Result<Self> {
+        let Some(shift) = far_shift(features, weights) else {
+            return Ok(Ground::Weights { features: Cow::Borrowed(features), shift: None, scaler });
+        };
+        let divisor = vec![1.0; shift.len()];
+        let near = Scaler { shift: shift.clone(), divisor }.apply(features)?;
+        Ok(Ground::Weights { features: Cow::Owned(near), shift: Some(shift), scaler })
+    }
+
+    /// For machines with a kernel over scaled features.
+    pub(super) fn of_kernel(function: KernelFunction, distinct: &'a DistinctRows, cache_mb: usize) -> Result<Self> {
+        let DistinctRows { rows, row_of } = distinct;
+        let spread = spread_of_rows(function, rows)?;
+        let kernel = ItemKernel::new(function, rows, cache_mb)?;
+        Ok(Ground::Rows { kernel, rows: Some((function, rows)), row_of: Cow::Borrowed(row_of), spread })
+    }
+
+    /// For machines over a matrix of kernel values.
+    pub(super) fn of_matrix(n: usize, matrix: &'a [f64]) -> Result<Self> {
+        let kernel = ItemKernel::given(n, matrix)?;
+        let spread = spread_of(n, |a, b| matrix[a * n + b]);
+        Ok(Ground::Rows { kernel, rows: None, row_of: (0..n as u32).collect(), spread })
+    }
+
+    /// Solves for given terms, whose rows are numbers of items; some must wish f up, and some down.
+    pub(super) fn solve(&self, terms: &[ItemTerm], aim: Aim<'_>) -> Result<Machine> {
+        let machine = match self {
+            Ground::Weights { features, scaler, .. } => {
+                let divisors = scaler.map(|scaler| scaler.divisor.as_slice());
+                let is_class = terms.iter().all(|term| !(term.low.is_finite() && term.high.is_finite()));
+                match (aim.c.is_finite(), is_class) {
+                    (true, _) => in_weights(features, divisors, terms, aim),
+                    (false, true) => separated(features, divisors, terms, aim)?,
+                    (false, false) => hard_tube(features, divisors, terms, aim)?,
+                }
+            }
+            Ground::Rows { kernel, row_of, spread, .. } => {
+                let members = Members::new(terms, row_of);
+                let solved = match aim.c.is_finite() {
+                    true => members.solve(kernel, aim.c, aim.is_squared, None, aim.limits)?,
+                    false => members.hard(kernel, *spread, terms.len(), aim.limits)?,
+                };
+                let mut numbers = vec![0.0; kernel.len()];
+                members.rows.iter().zip(&solved.coefficients).for_each(|(&row, t)| numbers[row as usize] += t);
+                Machine {
+                    numbers,
+                    bias: solved.bias,
+                    primal: solved.objective,
+                    dual: solved.objective - solved.gap * solved.objective.max(1e-12),
+                    steps: solved.steps,
+                    stop: solved.stop,
+                }
+            }
+        };
+        machine.checked()
+    }
+
+    /// f of some items.
+    pub(super) fn scores(&self, machine: &Machine, items: &[u32]) -> Result<Vec<f64>> {
+        let mut scores = match self {
+            Ground::Weights { features, scaler, .. } => {
+                let divided: Vec<f64> = match scaler {
+                    None => machine.numbers.clone(),
+                    Some(scaler) => machine.numbers.iter().zip(&scaler.divisor).map(|(w, d)| w / d).collect(),
+                };
+                let mut scores = vec![0.0; items.len()];
+                features.times_rows(items, &divided, &mut scores);
+                scores
+            }
+            Ground::Rows { rows: None, .. } => {
+                return Err(Error::Unsupported {
+                    problem: "values of a kernel that were given say nothing of items that are left out".into(),
+                    remedy: "leave out the probabilities".into(),
+                });
+            }
+            Ground::Rows { rows: Some((function, rows)), row_of, .. } => {
+                let support: Vec<usize> = (0..rows.n_rows()).filter(|&row| machine.numbers[row] != 0.0).collect();
+                let coefficients: Vec<f64> = support.iter().map(|&row| machine.numbers[row]).collect();
+                let asked: Vec<usize> = items.iter().map(|&item| row_of[item as usize] as usize).collect();
+                ItemBlocks::<f64>::new(*function, &rows.select_rows(&support))?
+                    .scores_of(&rows.select_rows(&asked), &coefficients)?
+            }
+        };
+        scores.iter_mut().for_each(|score| *score += machine.bias);
+        Ok(scores)
+    }
+
+    /// What a model adds to the scores of scaled features.
+    pub(super) fn bias_of_model(&self, machine: &Machine) -> f64 {
+        let Ground::Weights { shift, scaler, .. } = self else { return machine.bias };
+        let mut bias = machine.bias;
+        for (at, weight) in machine.numbers.iter().enumerate() {
+            let (mean, divisor) = scaler.map_or((0.0, 1.0), |scaler| (scaler.shift[at], scaler.divisor[at]));
+            let subtracted = shift.as_ref().map_or(0.0, |shift| shift[at]);
+            if mean != subtracted {
+                bias += weight * ((mean - subtracted) / divisor);
+            }
+        }
+        bias
+    }
+}
+
+impl Machine {
+    /// (primal − dual)/max(primal, 1e-12) of several machines together.
+    pub(super) fn gap_of(machines: &[Machine]) -> f64 {
+        let sum = |of: fn(&Machine) -> f64| machines.iter().map(of).sum::<f64>();
+        let (primal, dual) = (sum(|m| m.primal), sum(|m| m.dual));
+        ((primal - dual) / primal.max(1e-12)).max(0.0)
+    }
+
+    /// Refuses numbers that are none.
+    fn checked(self) -> Result<Self> {
+        let is_finite = [self.primal, self.bias].iter().chain(&self.numbers).all(|v| v.is_finite());
+        if is_finite { Ok(self) } else { Err(Solution::out_of_range()) }
+    }
+
+    /// The same machine, for labels that are `unit` times as large and moved by `middle`.
+    pub(super) fn in_units(mut self, unit: f64, middle: f64) -> Self {
+        self.numbers.iter_mut().for_each(|number| *number *= unit);
+        self.bias = self.bias * unit + middle;
+        self.primal *= unit * unit;
+        self.dual *= unit * unit;
+        self
+    }
+}
+
+fn in_weights(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], aim: Aim<'_>) -> Machine {
+    let slack = if aim.is_squared { Slack::Squared } else { Slack::Rounded(1.0) };
+    let mut sums = ItemSums::new(features, divisors.map(Cow::Borrowed), Cow::Borrowed(terms), slack);
+    sums.set_c(aim.c);
+    let (weights, primal, gap, steps, stop) = if aim.is_squared {
+        let minimum = newton_cg::minimise(&mut sums, None, aim.limits);
+        let (primal, gap) = (minimum.primal, minimum.gap);
+        (minimum.weights, primal, gap, minimum.steps, minimum.stop)
+    } else {
+        let answer = smoothing::minimise(&mut sums, None, aim.limits);
+        let gap = answer.gap();
+        (answer.weights, answer.primal, gap, answer.steps, answer.stop)
+    };
+    let dual = primal - gap * primal.max(1e-12);
+    // The hinge itself may have a better b than the one that is rounded off.
+    let (bias, losses) = best_bias(terms, &sums.scores(&weights), aim.is_squared);
+    let here = 0.5 * dot(&weights, &weights) + aim.c * losses;
+    let is_met = here - dual <= aim.limits.tol * here.max(1e-12);
+    let stop = stop.filter(|_| !is_met).unwrap_or(Stop::Converged);
+    Machine { numbers: weights, bias, primal: here, dual, steps, stop }
+}
+
+/// The shortest weights with all margins, or the answer that there are none.
+fn separated(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], aim: Aim<'_>) -> Result<Machine> {
+    let spread = spread_of_features(features, divisors, terms);
+    if !spread.is_normal() {
+        return Err(not_separable(0.0, spread, terms));
+    }
+    // In units of the spread numbers are near 1, and all items count the same.
+    let units = (0..features.n_cols()).map(|at| spread * divisors.map_or(1.0, |divisors| divisors[at])).collect();
+    let equal: Vec<ItemTerm> = terms.iter().map(|term| ItemTerm { cost: 1.0, ..*term }).collect();
+    let mut sums = ItemSums::new(features, Some(Cow::Owned(units)), Cow::Borrowed(&equal), Slack::Squared);
+    match hard_margin::separate(&mut sums, None, aim.limits) {
+        Separation::Found { weights, objective, gap, steps, stop } => {
+            let scores = sums.scores(&weights);
+            let bound = |of: fn(&ItemTerm) -> f64, best: fn(f64, f64) -> f64| {
+                let bounds = equal.iter().zip(&scores).map(|(term, score)| of(term) - score);
+                bounds.filter(|bound| bound.is_finite()).reduce(best).unwrap_or(0.0)
+            };
+            let bias = 0.5 * (bound(|term| term.low, f64::max) + bound(|term| term.high, f64::min));
+            let primal = objective / spread / spread;
+            Ok(Machine {
+                numbers: weights.into_iter().map(|w| w / spread).collect(),
+                bias,
+                primal,
+                dual: primal * (1.0 - gap),
+                steps,
+                stop: stop.unwrap_or(Stop::Converged),
+            })
+        }
+        Separation::None { largest_lead } => Err(not_separable(largest_lead * spread, spread, terms)),
+        Separation::Unknown(stop) => Err(unknown(stop)),
+    }
+}
+
+/// The shortest weights within the tube: few labels can be kept so, and the dual finds them.
+fn hard_tube(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], aim: Aim<'_>) -> Result<Machine> {
+    let rows: Vec<usize> = terms.iter().map(|term| term.row as usize).collect();
+    let divisor = divisors.map_or_else(|| vec![1.0; features.n_cols()], <[f64]>::to_vec);
+    let scaled = Scaler { shift: vec![0.0; divisor.len()], divisor }.apply(&features.select_rows(&rows))?;
+    let distinct = DistinctRows::new(&scaled);
+    let ground = Ground::of_kernel(KernelFunction::Linear, &distinct, 0)?;
+    let own: Vec<ItemTerm> =
+        terms.iter().enumerate().map(|(row, term)| ItemTerm { row: row as u32, ..*term }).collect();
+    let solved = ground.solve(&own, aim)?;
+    let rows = distinct.features();
+    let terms = solved.numbers.iter().copied().enumerate().filter(|(_, t)| *t != 0.0);
+    let numbers = rows.combine_rows(terms);
+    Ok(Machine { numbers, ..solved })
+}
+
+/// Distinct terms over distinct rows: copies of an item are one item that costs as much as all of them.
+struct Members {
+    rows: Vec<u32>,
+    terms: Vec<ItemTerm>,
+}
+
+impl Members {
+    fn new(terms: &[ItemTerm], row_of: &[u32]) -> Self {
+        let mut known: HashMap<(u32, u64, u64), usize> = HashMap::with_capacity(terms.len());
+        let mut members = Members { rows: Vec::new(), terms: Vec::new() };
+        for term in terms {
+            let row = row_of[term.row as usize];
+            match known.entry((row, term.low.to_bits(), term.high.to_bits())) {
+                std::collections::hash_map::Entry::Occupied(place) => members.terms[*place.get()].cost += term.cost,
+                std::collections::hash_map::Entry::Vacant(place) => {
+                    place.insert(members.terms.len());
+                    members.rows.push(row);
+                    members.terms.push(*term);
+                }
+            }
+        }
+        members
+    }
+
+    fn solve(
+        &self,
+        kernel: &ItemKernel<'_>,
+        c: f64,
+        is_squared: bool,
+        start: Option<&[f64]>,
+        limits: Limits<'_>,
+    ) -> Result<item_dual::DualSolution> {
+        let duals: Vec<ItemDual> = self.terms.iter().map(|term| dual_of(term, c * term.cost, is_squared)).collect();
+        item_dual::solve(kernel, &self.rows, &duals, start, limits)
+    }
+
+    /// Without any slack: C grows until no coefficient is at its bound, where the answer is that of all larger C, or until
+    /// a bound on the norm says that no margin is left.
+    fn hard(
+        &self,
+        kernel: &ItemKernel<'_>,
+        spread: f64,
+        n_items: usize,
+        limits: Limits<'_>,
+    ) -> Result<item_dual::DualSolution> {
+        if !spread.is_normal() {
+            return Err(not_separable(0.0, spread, &self.terms));
+        }
+        let mut c = FIRST_C / (spread * spread);
+        let (mut start, mut steps) = (None::<Vec<f64>>, 0);
+        for _ in 0..MOST_GROWTH {
+            let duals: Vec<ItemDual> = self.terms.iter().map(|term| dual_of(term, c, false)).collect();
+            let inner = Limits { max_iter: limits.max_iter.saturating_sub(steps), ..limits };
+            let mut solved = item_dual::solve(kernel, &self.rows, &duals, start.as_deref(), inner)?;
+            steps += solved.steps;
+            solved.steps = steps;
+            let is_bound = solved.coefficients.iter().any(|t| t.abs() >= c * (1.0 - 1e-9));
+            // Every function without slack has ½‖f‖² ≥ s·Σ t·target − s²·½‖Σ t·Φ‖² for all s.
+            let (mut total, mut square) = (0.0, 0.0);
+            for ((t, dual), score) in solved.coefficients.iter().zip(&duals).zip(&solved.scores) {
+                total += t * if *t < 0.0 { dual.below } else { dual.above };
+                square += t * (score - solved.bias);
+            }
+            let largest = square.max(0.0).sqrt() / total;
+            if is_bound && total > 0.0 && largest <= NO_MARGIN * spread {
+                return Err(not_separable(largest, spread, &self.terms));
+            }
+            match solved.stop {
+                Stop::Converged if !is_bound => return Ok(solved),
+                Stop::Converged | Stop::Stalled => {}
+                stop => return Err(unknown(stop)),
+            }
+            start = Some(solved.coefficients);
+            c *= GROWTH;
+        }
+        Err(Error::Search {
+            problem: format!("after {steps} steps it is still not known whether the {n_items} items can be kept apart"),
+            remedy: "choose a large finite C, such as 1e6".into(),
+        })
+    }
+}
+
+fn dual_of(term: &ItemTerm, cost: f64, is_squared: bool) -> ItemDual {
+    match (term.low.is_finite(), term.high.is_finite()) {
+        (true, false) => ItemDual::of_class(1.0, term.low, cost, is_squared),
+        (false, _) => ItemDual::of_class(-1.0, -term.high, cost, is_squared),
+        (true, true) => {
+            ItemDual::of_target(0.5 * (term.low + term.high), 0.5 * (term.high - term.low), cost, is_squared)
+        }
+    }
+}
+
+fn not_separable(largest: f64, spread: f64, terms: &[ItemTerm]) -> Error {
+    let is_tube = terms.iter().any(|term| term.low.is_finite() && term.high.is_finite());
+    let what = if is_tube {
+        "no function stays within the tube around every label"
+    } else {
+        "not separable: no function gives every item its margin"
+    };
+    Error::NotSeparable {
+        problem: format!(
+            "{what} (its norm would be above {:.1e} where items usually differ by {spread:.1e})",
+            1.0 / largest.max(f64::MIN_POSITIVE)
+        ),
+        remedy: "choose a finite C, which allows for errors".into(),
+        items: terms.len(),
+    }
+}
+
+fn unknown(stop: Stop) -> Error {
+    if stop == Stop::Interrupted {
+        return Error::Interrupted;
+    }
+    Error::Search {
+        problem: format!("stopped ({}) before it was known whether there is a hard margin", stop.name()),
+        remedy: "allow more time or iterations, or choose a finite C".into(),
+    }
+}
+
+/// The root of the mean squared distance of items from their middle, from kernel values of some of them.
+fn spread_of(n: usize, value: impl Fn(usize, usize) -> f64) -> f64 {
+    let m = n.min(TELLING_ITEMS);
+    let some: Vec<usize> = (0..m).map(|k| k * n / m).collect();
+    let own = some.iter().map(|&a| value(a, a)).sum::<f64>() / m as f64;
+    let pairs: f64 = some.iter().map(|&a| some.iter().map(|&b| value(a, b)).sum::<f64>()).sum();
+    (own - pairs / (m * m) as f64).max(0.0).sqrt()
+}
+
+fn spread_of_rows(function: KernelFunction, rows: &Features) -> Result<f64> {
+    let (n, m) = (rows.n_rows(), rows.n_rows().min(TELLING_ITEMS));
+    let some: Vec<usize> = (0..m).map(|k| k * n / m).collect();
+    let blocks = ItemBlocks::<f64>::new(function, &rows.select_rows(&some))?;
+    Ok(spread_of(m, |a, b| blocks.value(a, b)))
+}
+
+fn spread_of_features(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm]) -> f64 {
+    let n = terms.len();
+    let m = n.min(4 * TELLING_ITEMS);
+    let (mut squares, mut sums) = (0.0, vec![0.0; features.n_cols()]);
+    for k in 0..m {
+        let row = terms[k * n / m].row as usize;
+        features.for_each_in_row(row, |column, value| {
+            let value = value / divisors.map_or(1.0, |divisors| divisors[column]);
+            squares += value * value / m as f64;
+            sums[column] += value / m as f64;
+        });
+    }
+    (squares - dot(&sums, &sums)).max(0.0).sqrt()
+}
