@@ -73,7 +73,7 @@ fn what_kernels_for_items_do_not_do() {
         ("--kernel sigmoid --gamma 1 --coef0 -9", ["not positive definite", "--kernel rbf"]),
         ("--kernel rbf --init m", ["does not start from another model", "--init"]),
     ] {
-        room.run(&format!("train items.letor {options} -o out")).fails(1, &words);
+        room.run(&format!("train items.letor {options} -o out")).fails(2, &words);
     }
     let words = ["kernels of items", "evaluate"];
     room.run("tune items.letor --kernel rbf -o out").fails(2, &words);
