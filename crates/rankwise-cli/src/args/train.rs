@@ -28,6 +28,7 @@ Example:
   rankwise train --pairs games.csv --loss logistic --tie-band pair -o model.safetensors
   rankwise train flowers.csv --method classify --kernel rbf --scale standard -o model.safetensors
   rankwise train prices.csv --method regress --epsilon 0.5 --kernel rbf -o model.safetensors
+  rankwise train many.csv --method classify --kernel rbf --approx nystrom:500 -o model.safetensors
   rankwise train clicks.letor.gz --method online --stream --epochs 3 --C 1e-4 -o model.safetensors
 
 Items have labels (higher is better) and groups (qid) within which they are compared. Objective of
@@ -138,8 +139,9 @@ pub(crate) struct KernelArgs {
     /// Constant of poly and sigmoid [default: 0]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(crate) coef0: Option<f64>,
-    /// rank on items: nystrom:M takes the functions that M items span for those of the kernel: less time and memory for many items, and
-    /// scores from M items; the gap says how far from the whole kernel that may be [default: the whole kernel]
+    /// rank on items, classify, regress: nystrom:M takes the functions that M items span for those of the kernel: less time
+    /// and memory for many items, and scores from M items; the gap says how far from the whole kernel that may be [default:
+    /// the whole kernel]
     #[arg(long, value_name = "nystrom:M", value_parser = choice::approx)]
     pub(crate) approx: Option<Approx>,
 }

@@ -24,7 +24,7 @@ pub(crate) enum TrainPlan {
         estimator: PairEstimator,
     },
     /// From items with labels.
-    Items(ItemPlan),
+    Items(Box<ItemPlan>),
     /// From items, by random steps.
     Online(OnlinePlan),
     /// From items, to classes or values.
@@ -64,7 +64,7 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
     }
     refuse(&args.online.typed(), "other methods", "choose --method online")?;
     if let Some(data) = &learn.data {
-        return on_items(data, args, common).map(TrainPlan::Items);
+        return on_items(data, args, common).map(|plan| TrainPlan::Items(Box::new(plan)));
     }
     if learn.source.pairs.is_none() {
         return Err(Failure::Usage(

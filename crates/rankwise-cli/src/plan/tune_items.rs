@@ -95,8 +95,8 @@ fn refuse_kernels(learn: &LearnArgs, typed: &TypedGrid) -> Run<()> {
     let is_curved = |name: &KernelName| *name != KernelName::Linear;
     if typed.kernel.iter().flatten().chain(&learn.kernel.kernel).any(is_curved) {
         return Err(Failure::Usage(
-            "tune does not choose kernels of items; leave out --kernel and --grid kernel, or train some and compare them \
-             (evaluate MODEL DATA)"
+            "tune does not choose kernels of items; choose --kernel linear without --grid kernel, or train some and compare \
+             them (evaluate MODEL DATA)"
                 .into(),
         ));
     }

@@ -116,7 +116,7 @@ fn unit_of_coefficients(kernel: &ItemKernel<'_>, members: &[u32], duals: &[ItemD
 }
 
 /// Coefficients within their bounds that sum to 0: the heavier sign is made lighter.
-fn feasible(duals: &[ItemDual], start: &[f64]) -> Vec<f64> {
+pub(super) fn feasible(duals: &[ItemDual], start: &[f64]) -> Vec<f64> {
     let mut t: Vec<f64> = duals.iter().zip(start).map(|(dual, t)| t.clamp(dual.low, dual.high)).collect();
     let plus: f64 = t.iter().filter(|t| **t > 0.0).sum();
     let minus: f64 = -t.iter().filter(|t| **t < 0.0).sum::<f64>();

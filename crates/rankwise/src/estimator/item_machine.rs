@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::item_dual;
+use super::item_landmarks::{Claim, Described};
 use super::item_ranker::Solution;
 use crate::data::{Features, Scaler, far_shift};
 use crate::error::{Error, Result};
@@ -46,6 +47,8 @@ pub(super) enum Ground<'a> {
         /// How far apart items usually are.
         spread: f64,
     },
+    /// Weights of what landmarks say of distinct rows.
+    Landmarks(Described<'a>),
 }
 
 /// Features without copies: those of one item stand for all that are equal.
@@ -61,6 +64,14 @@ impl DistinctRows {
         let (rows, row_of) = scaled.unique_rows();
         DistinctRows { rows, row_of }
     }
+
+    pub(super) fn row_of(&self) -> &[u32] {
+        &self.row_of
+    }
+
+    pub(super) fn features(&self) -> &Features {
+        &self.rows
+    }
 }
 
 /// How a machine is to be solved.
@@ -74,13 +85,21 @@ pub(super) struct Aim<'a> {
 
 /// A machine that was solved.
 pub(super) struct Machine {
-    /// A weight per feature, or a coefficient per distinct row.
+    /// A weight per feature, or per landmark, or a coefficient per distinct row.
     pub(super) numbers: Vec<f64>,
     pub(super) bias: f64,
     pub(super) primal: f64,
     pub(super) dual: f64,
     pub(super) steps: u64,
     pub(super) stop: Stop,
+    /// Where the kernel is approximated: what its own dual value is to be computed from.
+    pub(super) claim: Option<Claim>,
+}
+
+/// Weights with the best dual value, and the width over which the hinge is rounded off there.
+pub(super) struct Bound {
+    pub(super) weights: Vec<f64>,
+    pub(super) slack: Slack,
 }
 
 impl<'a> Ground<'a> {
@@ -106,6 +125,11 @@ impl<'a> Ground<'a> {
         Ok(Ground::Rows { kernel, rows: Some((function, rows)), row_of: Cow::Borrowed(row_of), spread })
     }
 
+    /// For machines over the functions that up to `n` landmarks span.
+    pub(super) fn of_landmarks(function: KernelFunction, distinct: &'a DistinctRows, n: usize) -> Result<Self> {
+        Described::new(function, distinct, n).map(Ground::Landmarks)
+    }
+
     /// For machines over a matrix of kernel values.
     pub(super) fn of_matrix(n: usize, matrix: &'a [f64]) -> Result<Self> {
         let kernel = Box::new(ItemKernel::given(n, matrix)?);
@@ -120,7 +144,7 @@ impl<'a> Ground<'a> {
                 let divisors = scaler.map(|scaler| scaler.divisor.as_slice());
                 let is_class = terms.iter().all(|term| !(term.low.is_finite() && term.high.is_finite()));
                 match (aim.c.is_finite(), is_class) {
-                    (true, _) => in_weights(features, divisors, terms, aim),
+                    (true, _) => in_weights(features, divisors, terms, aim).0,
                     (false, true) => separated(features, divisors, terms, aim)?,
                     (false, false) => hard_tube(features, divisors, terms, aim)?,
                 }
@@ -140,10 +164,23 @@ impl<'a> Ground<'a> {
                     dual: solved.objective - solved.gap * solved.objective.max(1e-12),
                     steps: solved.steps,
                     stop: solved.stop,
+                    claim: None,
                 }
             }
+            Ground::Landmarks(described) => described.solve(terms, aim),
         };
         machine.checked()
+    }
+
+    /// Machines with the dual values that are told of them: where the kernel is approximated, those of the kernel itself, at
+    /// the price of its values among the items that have a coefficient there.
+    pub(super) fn measured(&self, mut machines: Vec<Machine>) -> Result<Vec<Machine>> {
+        if let Ground::Landmarks(described) = self {
+            for machine in &mut machines {
+                described.measure(machine)?;
+            }
+        }
+        Ok(machines)
     }
 
     /// f of some items.
@@ -171,6 +208,7 @@ impl<'a> Ground<'a> {
                 ItemBlocks::<f64>::new(*function, &rows.select_rows(&support))?
                     .scores_of(&rows.select_rows(&asked), &coefficients)?
             }
+            Ground::Landmarks(described) => described.scores(&machine.numbers, items),
         };
         scores.iter_mut().for_each(|score| *score += machine.bias);
         Ok(scores)
@@ -211,22 +249,31 @@ impl Machine {
         self.bias = self.bias * unit + middle;
         self.primal *= unit * unit;
         self.dual *= unit * unit;
+        self.claim = self.claim.map(|claim| claim.in_units(unit));
         self
     }
 }
 
-fn in_weights(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], aim: Aim<'_>) -> Machine {
+/// The minimum in weights, and where its best dual value is.
+pub(super) fn in_weights(
+    features: &Features,
+    divisors: Option<&[f64]>,
+    terms: &[ItemTerm],
+    aim: Aim<'_>,
+) -> (Machine, Bound) {
     let slack = if aim.is_squared { Slack::Squared } else { Slack::Rounded(1.0) };
     let mut sums = ItemSums::new(features, divisors.map(Cow::Borrowed), Cow::Borrowed(terms), slack);
     sums.set_c(aim.c);
-    let (weights, primal, gap, steps, stop) = if aim.is_squared {
+    let (weights, bound, primal, gap, steps, stop) = if aim.is_squared {
         let minimum = newton_cg::minimise(&mut sums, None, aim.limits);
         let (primal, gap) = (minimum.primal, minimum.gap);
-        (minimum.weights, primal, gap, minimum.steps, minimum.stop)
+        let bound = Bound { weights: minimum.weights.clone(), slack };
+        (minimum.weights, bound, primal, gap, minimum.steps, minimum.stop)
     } else {
         let answer = smoothing::minimise(&mut sums, None, aim.limits);
         let gap = answer.gap();
-        (answer.weights, answer.primal, gap, answer.steps, answer.stop)
+        let bound = Bound { weights: answer.bound.0, slack: Slack::Rounded(answer.bound.1) };
+        (answer.weights, bound, answer.primal, gap, answer.steps, answer.stop)
     };
     let dual = primal - gap * primal.max(1e-12);
     // The hinge itself may have a better b than the one that is rounded off.
@@ -234,7 +281,7 @@ fn in_weights(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm],
     let here = 0.5 * dot(&weights, &weights) + aim.c * losses;
     let is_met = here - dual <= aim.limits.tol * here.max(1e-12);
     let stop = stop.filter(|_| !is_met).unwrap_or(Stop::Converged);
-    Machine { numbers: weights, bias, primal: here, dual, steps, stop }
+    (Machine { numbers: weights, bias, primal: here, dual, steps, stop, claim: None }, bound)
 }
 
 /// The shortest weights with all margins, or the answer that there are none.
@@ -263,6 +310,7 @@ fn separated(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], 
                 dual: primal * (1.0 - gap),
                 steps,
                 stop: stop.unwrap_or(Stop::Converged),
+                claim: None,
             })
         }
         Separation::None { largest_lead } => Err(not_separable(largest_lead * spread, spread, terms)),
@@ -305,7 +353,7 @@ fn hard_tube(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], 
         if largest <= 2.0 * largest_before {
             let max_iter = limits.max_iter.saturating_sub(steps);
             let hard = Aim { c: (4.0 * largest).max(1.0), is_squared: false, limits: Limits { max_iter, ..limits } };
-            let machine = in_weights(features, Some(&units), &equal, hard);
+            let (machine, _) = in_weights(features, Some(&units), &equal, hard);
             steps += machine.steps;
             let losses = machine.primal - 0.5 * dot(&machine.numbers, &machine.numbers);
             if machine.stop == Stop::Converged && losses <= limits.tol * machine.primal.max(1e-12) {
@@ -321,13 +369,13 @@ fn hard_tube(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], 
 }
 
 /// Distinct terms over distinct rows: copies of an item are one item that costs as much as all of them.
-struct Members {
-    rows: Vec<u32>,
-    terms: Vec<ItemTerm>,
+pub(super) struct Members {
+    pub(super) rows: Vec<u32>,
+    pub(super) terms: Vec<ItemTerm>,
 }
 
 impl Members {
-    fn new(terms: &[ItemTerm], row_of: &[u32]) -> Self {
+    pub(super) fn new(terms: &[ItemTerm], row_of: &[u32]) -> Self {
         let mut known: HashMap<(u32, u64, u64), usize> = HashMap::with_capacity(terms.len());
         let mut members = Members { rows: Vec::new(), terms: Vec::new() };
         for term in terms {
@@ -399,7 +447,7 @@ impl Members {
     }
 }
 
-fn dual_of(term: &ItemTerm, cost: f64, is_squared: bool) -> ItemDual {
+pub(super) fn dual_of(term: &ItemTerm, cost: f64, is_squared: bool) -> ItemDual {
     match (term.low.is_finite(), term.high.is_finite()) {
         (true, false) => ItemDual::of_class(1.0, term.low, cost, is_squared),
         (false, _) => ItemDual::of_class(-1.0, -term.high, cost, is_squared),

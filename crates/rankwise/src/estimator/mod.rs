@@ -10,6 +10,7 @@ mod davidson;
 mod given;
 mod item_dual;
 mod item_estimator;
+mod item_landmarks;
 mod item_machine;
 mod item_model;
 mod item_ranker;

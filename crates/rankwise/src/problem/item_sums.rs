@@ -155,6 +155,11 @@ impl<'a> ItemSums<'a> {
         out
     }
 
+    /// What the losses ask for where the sum was sent: minus their slopes, which sum to 0 but for rounding.
+    pub(crate) fn wanted(&self) -> Vec<f64> {
+        (0..self.terms.len()).map(|k| -self.cost(k) * self.local(k).slope).collect()
+    }
+
     /// Σ over terms of factor·x.
     fn combine(&self, factor: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
         let dim = self.features.n_cols();

@@ -10,7 +10,7 @@ pub(crate) fn items(rows: &[Vec<f64>]) -> Items {
 }
 
 /// Two clouds of points that overlap.
-fn clouds(n: usize, d: usize, n_classes: usize, seed: u64) -> (Vec<Vec<f64>>, Vec<String>) {
+pub(crate) fn clouds(n: usize, d: usize, n_classes: usize, seed: u64) -> (Vec<Vec<f64>>, Vec<String>) {
     let mut random = Random::new(seed);
     let mut rows = Vec::new();
     let mut labels = Vec::new();

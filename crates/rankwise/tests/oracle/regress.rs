@@ -8,7 +8,7 @@ use rankwise::{Error, Kernel, Loss, Stop, SvmRegressor};
 use super::classify::items;
 
 /// A bent line with noise.
-fn bent(n: usize, seed: u64) -> (Vec<Vec<f64>>, Vec<f64>) {
+pub(crate) fn bent(n: usize, seed: u64) -> (Vec<Vec<f64>>, Vec<f64>) {
     let mut random = Random::new(seed);
     let rows: Vec<Vec<f64>> = (0..n).map(|_| vec![random.between(-2.0, 2.0), random.normal()]).collect();
     let labels = rows.iter().map(|x| 50.0 + 8.0 * x[0] + 3.0 * x[0] * x[0] - x[1] + 2.0 * random.normal()).collect();
