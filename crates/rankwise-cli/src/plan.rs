@@ -50,7 +50,7 @@ fn estimator(args: &LearnArgs, losses: &[Loss], common: &Common) -> Run<PairEsti
             method.name()
         )));
     }
-    let of_items = [("--pairs-per-item", args.pairs_per_item.is_some())];
+    let of_items = [("--pairs-per-item", args.pairs_per_item.is_some()), ("--approx", args.kernel.approx.is_some())];
     refuse(&of_items, "pairs", "give items with labels (train DATA -o MODEL)")?;
     let mut estimator = PairEstimator::new(method)?;
     let effort = estimator.effort_mut();

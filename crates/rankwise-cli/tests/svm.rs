@@ -157,7 +157,7 @@ fn values_are_predicted_and_measured() {
         assert_eq!(found["baselines"]["r2"].as_f64().map(|r2| r2.abs() < 1e-12), Some(true));
         let r2 = found["metrics"]["r2"].as_f64().unwrap();
         assert!(r2 > 0.4, "{r2}");
-        assert!((found["metrics"]["mae"].as_f64().unwrap() - fit["mae"].as_f64().unwrap()).abs() < 1e-9);
+        assert!((found["metrics"]["mae"].as_f64().unwrap() - fit["mae"].as_f64().unwrap()).abs() < 1e-5);
         assert!(room.run("evaluate model days.csv").ends(0).out.contains("the mean label"));
         room.run("evaluate model days.csv --metric pair_accuracy").ends(0);
         room.run("evaluate model days.csv --metric zero_one").fails(2, &["for classifiers", "mae, rmse and r2"]);

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::time::Instant;
 
+use rayon::prelude::*;
+
 use super::class_chances::{Unseen, calibrate};
 use super::common::{Effort, Fit, setters};
 use super::given::GivenMachines;
@@ -261,18 +263,28 @@ impl SvmClassifier {
         let folds = self.probabilities.then(|| class_folds(data, FOLDS, self.effort.seed));
         let (mut machines, mut sigmoids) = (Vec::new(), Vec::new());
         let mut n_flattered = 0;
-        for (first, second) in self.scheme.machines(data.classes.len()) {
+        let solved = |&(first, second): &(Option<usize>, usize)| -> Result<(Machine, Option<(Sigmoid, bool)>)> {
             let terms = terms(data, factors, first, second);
             let machine = ground.solve(&terms, aim)?;
-            if let Some(folds) = &folds {
-                let mut unseen = self.unseen(data, &terms, folds, ground, aim)?;
-                if unseen.is_empty() {
-                    n_flattered += 1;
-                    unseen = scored(data, &terms, ground, &machine)?;
-                }
-                sigmoids.push(calibrate(&unseen));
+            let Some(folds) = &folds else { return Ok((machine, None)) };
+            let mut unseen = self.unseen(data, &terms, folds, ground, aim)?;
+            let is_flattered = unseen.is_empty();
+            if is_flattered {
+                unseen = scored(data, &terms, ground, &machine)?;
             }
+            Ok((machine, Some((calibrate(&unseen), is_flattered))))
+        };
+        let wanted = self.scheme.machines(data.classes.len());
+        // Machines in weights are small and many; those with a kernel have rows in memory, and use all threads one by one.
+        let found: Box<dyn Iterator<Item = Result<_>>> = match ground {
+            Ground::Weights { .. } => Box::new(wanted.par_iter().map(solved).collect::<Vec<_>>().into_iter()),
+            Ground::Rows { .. } | Ground::Landmarks(_) => Box::new(wanted.iter().map(solved)),
+        };
+        for found in found {
+            let (machine, sigmoid) = found?;
             machines.push(machine);
+            n_flattered += usize::from(sigmoid.is_some_and(|(_, is_flattered)| is_flattered));
+            sigmoids.extend(sigmoid.map(|(sigmoid, _)| sigmoid));
         }
         if n_flattered > 0 {
             warnings.push(

@@ -39,7 +39,7 @@ pub(super) enum Ground<'a> {
     },
     /// Coefficients of distinct rows.
     Rows {
-        kernel: ItemKernel<'a>,
+        kernel: Box<ItemKernel<'a>>,
         /// The distinct rows, scaled, and what computes their values; `None` for values that were given.
         rows: Option<(KernelFunction, &'a Features)>,
         /// The row of each item.
@@ -121,7 +121,7 @@ impl<'a> Ground<'a> {
     pub(super) fn of_kernel(function: KernelFunction, distinct: &'a DistinctRows, cache_mb: usize) -> Result<Self> {
         let DistinctRows { rows, row_of } = distinct;
         let spread = spread_of_rows(function, rows)?;
-        let kernel = ItemKernel::new(function, rows, cache_mb)?;
+        let kernel = Box::new(ItemKernel::new(function, rows, cache_mb)?);
         Ok(Ground::Rows { kernel, rows: Some((function, rows)), row_of: Cow::Borrowed(row_of), spread })
     }
 
@@ -132,7 +132,7 @@ impl<'a> Ground<'a> {
 
     /// For machines over a matrix of kernel values.
     pub(super) fn of_matrix(n: usize, matrix: &'a [f64]) -> Result<Self> {
-        let kernel = ItemKernel::given(n, matrix)?;
+        let kernel = Box::new(ItemKernel::given(n, matrix)?);
         let spread = spread_of(n, |a, b| matrix[a * n + b]);
         Ok(Ground::Rows { kernel, rows: None, row_of: (0..n as u32).collect(), spread })
     }
@@ -318,20 +318,54 @@ fn separated(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], 
     }
 }
 
-/// The shortest weights within the tube: few labels can be kept so, and the dual finds them.
+/// The shortest weights within the tube. The squared loss with growing C tells whether there are any, and how large dual variables
+/// get; the loss itself with a C above these has no slack, so that its answer is that of all larger C.
 fn hard_tube(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], aim: Aim<'_>) -> Result<Machine> {
-    let rows: Vec<usize> = terms.iter().map(|term| term.row as usize).collect();
-    let divisor = divisors.map_or_else(|| vec![1.0; features.n_cols()], <[f64]>::to_vec);
-    let scaled = Scaler { shift: vec![0.0; divisor.len()], divisor }.apply(&features.select_rows(&rows))?;
-    let distinct = DistinctRows::new(&scaled);
-    let ground = Ground::of_kernel(KernelFunction::Linear, &distinct, 0)?;
-    let own: Vec<ItemTerm> =
-        terms.iter().enumerate().map(|(row, term)| ItemTerm { row: row as u32, ..*term }).collect();
-    let solved = ground.solve(&own, aim)?;
-    let rows = distinct.features();
-    let terms = solved.numbers.iter().copied().enumerate().filter(|(_, t)| *t != 0.0);
-    let numbers = rows.combine_rows(terms);
-    Ok(Machine { numbers, ..solved })
+    let measured = spread_of_features(features, divisors, terms);
+    // Features that say nothing have no unit.
+    let spread = if measured.is_normal() { measured } else { 1.0 };
+    let units: Vec<f64> =
+        (0..features.n_cols()).map(|at| spread * divisors.map_or(1.0, |divisors| divisors[at])).collect();
+    let equal: Vec<ItemTerm> = terms.iter().map(|term| ItemTerm { cost: 1.0, ..*term }).collect();
+    let mut sums = ItemSums::new(features, Some(Cow::Borrowed(&units)), Cow::Borrowed(&equal), Slack::Squared);
+    let limits = aim.limits;
+    let (mut c, mut steps, mut start, mut largest_before) = (1.0, 0, None, f64::INFINITY);
+    for _ in 0..MOST_GROWTH {
+        sums.set_c(c);
+        let max_iter = limits.max_iter.saturating_sub(steps);
+        let inner = Limits { tol: (0.01 * limits.tol).max(1e-12), max_iter, ..limits };
+        let minimum = newton_cg::minimise(&mut sums, start.take(), inner);
+        steps += minimum.steps;
+        let made: Vec<f64> = minimum.point.gradient.iter().map(|g| -g).collect();
+        // Every function without slack has ½‖w‖² ≥ s·total − s²·½‖made‖² for all s.
+        let total = dot(&minimum.weights, &made) + 2.0 * minimum.point.value;
+        let least = dot(&made, &made).sqrt() / total;
+        if total > 0.0 && (least <= NO_MARGIN || !measured.is_normal()) {
+            return Err(not_separable(least * spread, spread, terms));
+        }
+        if let Some(stop) = minimum.stop.filter(|stop| *stop != Stop::Stalled) {
+            return Err(unknown(stop));
+        }
+        let scores = sums.scores(&minimum.weights);
+        let (bias, _) = best_bias(&equal, &scores, true);
+        let slack = |(term, score): (&ItemTerm, &f64)| (term.low - score - bias).max(score + bias - term.high);
+        let largest = 2.0 * c * equal.iter().zip(&scores).map(slack).fold(0.0, f64::max);
+        if largest <= 2.0 * largest_before {
+            let max_iter = limits.max_iter.saturating_sub(steps);
+            let hard = Aim { c: (4.0 * largest).max(1.0), is_squared: false, limits: Limits { max_iter, ..limits } };
+            let (machine, _) = in_weights(features, Some(&units), &equal, hard);
+            steps += machine.steps;
+            let losses = machine.primal - 0.5 * dot(&machine.numbers, &machine.numbers);
+            if machine.stop == Stop::Converged && losses <= limits.tol * machine.primal.max(1e-12) {
+                let numbers = machine.numbers.iter().map(|w| w / spread).collect();
+                let [primal, dual] = [machine.primal, machine.dual].map(|value| value / spread / spread);
+                return Ok(Machine { numbers, primal, dual, steps, ..machine });
+            }
+        }
+        (largest_before, start) = (largest, Some(minimum.weights));
+        c *= GROWTH;
+    }
+    Err(still_unknown(steps, terms.len()))
 }
 
 /// Distinct terms over distinct rows: copies of an item are one item that costs as much as all of them.
@@ -398,7 +432,7 @@ impl Members {
                 square += t * (score - solved.bias);
             }
             let largest = square.max(0.0).sqrt() / total;
-            if is_bound && total > 0.0 && largest <= NO_MARGIN * spread {
+            if total > 0.0 && largest <= NO_MARGIN * spread {
                 return Err(not_separable(largest, spread, &self.terms));
             }
             match solved.stop {
@@ -409,10 +443,7 @@ impl Members {
             start = Some(solved.coefficients);
             c *= GROWTH;
         }
-        Err(Error::Search {
-            problem: format!("after {steps} steps it is still not known whether the {n_items} items can be kept apart"),
-            remedy: "choose a large finite C, such as 1e6".into(),
-        })
+        Err(still_unknown(steps, n_items))
     }
 }
 
@@ -440,6 +471,13 @@ fn not_separable(largest: f64, spread: f64, terms: &[ItemTerm]) -> Error {
         ),
         remedy: "choose a finite C, which allows for errors".into(),
         items: terms.len(),
+    }
+}
+
+fn still_unknown(steps: u64, n_items: usize) -> Error {
+    Error::Search {
+        problem: format!("after {steps} steps it is still not known whether {n_items} items allow for no slack"),
+        remedy: "choose a large finite C, such as 1e6".into(),
     }
 }
 

@@ -70,7 +70,9 @@ impl RankSvm {
     fn search(&self, items: &KernelItems, data: &Ranking, limits: Limits<'_>) -> Result<Solution> {
         let mut start = None;
         // Values in f32 are half the memory and twice as fast; where they do not do, the search goes on in f64.
-        let precisions: &[bool] = if limits.tol < FINE { &[true] } else { &[false, true] };
+        // Where the hinge is rounded off narrowly, they never do.
+        let is_fine = limits.tol < FINE || self.loss == Loss::Hinge;
+        let precisions: &[bool] = if is_fine { &[true] } else { &[false, true] };
         let mut steps = 0;
         for &is_fine in precisions {
             let matrix = items.matrix(is_fine, self.effort.cache_mb << 20)?;
@@ -78,10 +80,9 @@ impl RankSvm {
             let places = losses.rows_of_groups().flatten().map(|&row| items.place(row) as u32).collect();
             let basis = items.basis(&*matrix, places, self.effort.seed)?;
             let mut sums = KernelSums::new(&*matrix, losses, basis);
-            let from = start.take().map(|coefficients| sums.with_scores(coefficients));
             let inner =
                 Limits { tol: SEARCHED * limits.tol, max_iter: limits.max_iter.saturating_sub(steps), ..limits };
-            let (mut solution, bound) = descend(&mut sums, self.loss, from, inner);
+            let (mut solution, bound) = descend(&mut sums, self.loss, start.take(), inner);
             drop(sums);
             solution.weights.truncate(matrix.len());
             steps += solution.steps;

@@ -109,6 +109,11 @@ impl<S: BlockSums> BlockSums for KernelSums<'_, S> {
         self.dot(a, a)
     }
 
+    fn refreshed(&self, mut weights: Vec<f64>) -> Vec<f64> {
+        weights.truncate(self.n());
+        self.with_scores(weights)
+    }
+
     fn in_scores(&mut self) -> Option<&mut dyn ScoreSpace> {
         Some(self)
     }

@@ -192,6 +192,10 @@ pub(crate) trait BlockSums {
     fn square(&self, a: &[f64]) -> f64 {
         a.iter().map(|x| x * x).sum()
     }
+    /// The same weights, without what rounding has made of them on a long way.
+    fn refreshed(&self, weights: Vec<f64>) -> Vec<f64> {
+        weights
+    }
     /// What a sum of losses of scores is, in the space of scores.
     fn in_scores(&mut self) -> Option<&mut dyn ScoreSpace> {
         None

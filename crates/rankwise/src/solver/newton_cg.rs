@@ -77,6 +77,7 @@ fn half_square_of_gradient(sums: &dyn BlockSums, weights: &[f64], point: &SumPoi
 
 /// Minimises from `start`, or from the best start to be had.
 pub(crate) fn minimise(sums: &mut dyn BlockSums, start: Option<Vec<f64>>, limits: Limits<'_>) -> Minimum {
+    let start = start.map(|start| sums.refreshed(start));
     let start = start.or_else(|| thinned_start(sums, limits)).unwrap_or_else(|| vec![0.0; sums.dim()]);
     Search::new(sums, limits).run(start)
 }
