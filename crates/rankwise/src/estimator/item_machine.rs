@@ -76,6 +76,14 @@ pub(super) struct Aim<'a> {
     pub(super) limits: Limits<'a>,
 }
 
+/// Where the search for the same machine with another C may begin, in the solver's own numbers.
+pub(super) struct Start {
+    /// A weight per feature, or a coefficient per member.
+    numbers: Vec<f64>,
+    /// ‖Σ coefficient·Φ‖².
+    square: f64,
+}
+
 /// A machine that was solved.
 pub(super) struct Machine {
     /// A weight per feature, or a coefficient per distinct row.
@@ -85,6 +93,8 @@ pub(super) struct Machine {
     pub(super) dual: f64,
     pub(super) steps: u64,
     pub(super) stop: Stop,
+    /// Where another C may begin.
+    pub(super) start: Start,
 }
 
 impl<'a> Ground<'a> {
@@ -117,14 +127,15 @@ impl<'a> Ground<'a> {
         Ok(Ground::Rows { kernel, rows: None, row_of: (0..n as u32).collect(), spread })
     }
 
-    /// Solves for given terms, whose rows are numbers of items; some must wish f up, and some down.
-    pub(super) fn solve(&self, terms: &[ItemTerm], aim: Aim<'_>) -> Result<Machine> {
+    /// Solves for given terms, whose rows are numbers of items; some must wish f up, and some down. `start` is from the same
+    /// terms with a smaller C.
+    pub(super) fn solve(&self, terms: &[ItemTerm], aim: Aim<'_>, start: Option<&Start>) -> Result<Machine> {
         let machine = match self {
             Ground::Weights { features, scaler, .. } => {
                 let divisors = scaler.map(|scaler| scaler.divisor.as_slice());
                 let is_class = terms.iter().all(|term| !(term.low.is_finite() && term.high.is_finite()));
                 match (aim.c.is_finite(), is_class) {
-                    (true, _) => in_weights(features, divisors, terms, aim),
+                    (true, _) => in_weights(features, divisors, terms, aim, start),
                     (false, true) => separated(features, divisors, terms, aim)?,
                     (false, false) => hard_tube(features, divisors, terms, aim)?,
                 }
@@ -132,7 +143,7 @@ impl<'a> Ground<'a> {
             Ground::Rows { kernel, row_of, spread, .. } => {
                 let members = Members::new(terms, row_of);
                 let solved = match aim.c.is_finite() {
-                    true => members.solve(kernel, aim.c, aim.is_squared, None, aim.limits)?,
+                    true => members.solve(kernel, aim, start)?,
                     false => members.hard(kernel, *spread, terms.len(), aim.limits)?,
                 };
                 let mut numbers = vec![0.0; kernel.len()];
@@ -144,6 +155,11 @@ impl<'a> Ground<'a> {
                     dual: solved.objective - solved.gap * solved.objective.max(1e-12),
                     steps: solved.steps,
                     stop: solved.stop,
+                    start: Start {
+                        // Coefficients sum to 0, so that the bias in the scores does not count.
+                        square: solved.coefficients.iter().zip(&solved.scores).map(|(t, score)| t * score).sum(),
+                        numbers: solved.coefficients,
+                    },
                 }
             }
         };
@@ -219,16 +235,23 @@ impl Machine {
     }
 }
 
-fn in_weights(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], aim: Aim<'_>) -> Machine {
+fn in_weights(
+    features: &Features,
+    divisors: Option<&[f64]>,
+    terms: &[ItemTerm],
+    aim: Aim<'_>,
+    start: Option<&Start>,
+) -> Machine {
+    let start = start.map(|start| start.numbers.clone());
     let slack = if aim.is_squared { Slack::Squared } else { Slack::Rounded(1.0) };
     let mut sums = ItemSums::new(features, divisors.map(Cow::Borrowed), Cow::Borrowed(terms), slack);
     sums.set_c(aim.c);
     let (weights, primal, gap, steps, stop) = if aim.is_squared {
-        let minimum = newton_cg::minimise(&mut sums, None, aim.limits);
+        let minimum = newton_cg::minimise(&mut sums, start, aim.limits);
         let (primal, gap) = (minimum.primal(), minimum.gap());
         (minimum.weights, primal, gap, minimum.steps, minimum.stop)
     } else {
-        let answer = smoothing::minimise(&mut sums, None, aim.limits);
+        let answer = smoothing::minimise(&mut sums, start, aim.limits);
         let gap = answer.gap();
         (answer.weights, answer.primal, gap, answer.steps, answer.stop)
     };
@@ -238,7 +261,8 @@ fn in_weights(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm],
     let here = 0.5 * dot(&weights, &weights) + aim.c * losses;
     let is_met = here - dual <= aim.limits.tol * here.max(1e-12);
     let stop = stop.filter(|_| !is_met).unwrap_or(Stop::Converged);
-    Machine { numbers: weights, bias, primal: here, dual, steps, stop }
+    let start = Start { numbers: weights.clone(), square: 0.0 };
+    Machine { numbers: weights, bias, primal: here, dual, steps, stop, start }
 }
 
 /// The shortest weights with all margins, or the answer that there are none.
@@ -267,6 +291,7 @@ fn separated(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], 
                 dual: primal * (1.0 - gap),
                 steps,
                 stop: stop.unwrap_or(Stop::Converged),
+                start: Start { numbers: Vec::new(), square: 0.0 },
             })
         }
         Separation::None { largest_lead } => Err(not_separable(largest_lead * spread, spread, terms)),
@@ -283,7 +308,7 @@ fn hard_tube(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], 
     let ground = Ground::of_kernel(KernelFunction::Linear, &distinct, 0)?;
     let own: Vec<ItemTerm> =
         terms.iter().enumerate().map(|(row, term)| ItemTerm { row: row as u32, ..*term }).collect();
-    let solved = ground.solve(&own, aim)?;
+    let solved = ground.solve(&own, aim, None)?;
     let rows = distinct.features();
     let terms = solved.numbers.iter().copied().enumerate().filter(|(_, t)| *t != 0.0);
     let numbers = rows.combine_rows(terms);
@@ -314,16 +339,11 @@ impl Members {
         members
     }
 
-    fn solve(
-        &self,
-        kernel: &ItemKernel<'_>,
-        c: f64,
-        is_squared: bool,
-        start: Option<&[f64]>,
-        limits: Limits<'_>,
-    ) -> Result<item_dual::DualSolution> {
-        let duals: Vec<ItemDual> = self.terms.iter().map(|term| dual_of(term, c * term.cost, is_squared)).collect();
-        item_dual::solve(kernel, &self.rows, &duals, start, limits)
+    fn solve(&self, kernel: &ItemKernel<'_>, aim: Aim<'_>, start: Option<&Start>) -> Result<item_dual::DualSolution> {
+        let dual = |term: &ItemTerm| dual_of(term, aim.c * term.cost, aim.is_squared);
+        let duals: Vec<ItemDual> = self.terms.iter().map(dual).collect();
+        let start = start.map(|start| start.ahead(&duals));
+        item_dual::solve(kernel, &self.rows, &duals, start.as_deref(), aim.limits)
     }
 
     /// Without any slack: C grows until no coefficient is at its bound, where the answer is that of all larger C, or until
@@ -369,6 +389,23 @@ impl Members {
             problem: format!("after {steps} steps it is still not known whether the {n_items} items can be kept apart"),
             remedy: "choose a large finite C, such as 1e6".into(),
         })
+    }
+}
+
+impl Start {
+    /// The multiple of the coefficients that has the best dual value within new bounds: what is at its bound grows with it,
+    /// what is free hardly does.
+    fn ahead(&self, duals: &[ItemDual]) -> Vec<f64> {
+        let (mut most, mut total, mut curve) = (f64::INFINITY, 0.0, self.square);
+        for (&t, dual) in self.numbers.iter().zip(duals).filter(|(t, _)| **t != 0.0) {
+            let (bound, target) = if t > 0.0 { (dual.high, dual.above) } else { (dual.low, dual.below) };
+            most = f64::min(most, bound / t);
+            total += t * target;
+            curve += dual.shift * t * t;
+        }
+        let best = total / curve;
+        let factor = if best.is_finite() && best > 0.0 { best.min(most) } else { 1.0 };
+        self.numbers.iter().map(|t| t * factor).collect()
     }
 }
 
