@@ -10,7 +10,6 @@ use crate::progress::Watch;
 
 /// A method that learns the labels of items themselves.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub enum LabelEstimator {
     /// Classes.
     Classify(SvmClassifier),
@@ -20,7 +19,6 @@ pub enum LabelEstimator {
 
 /// Items with the labels that such a method learns.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub enum LabelData<'a> {
     /// Classes.
     Classes(&'a ClassItems),
@@ -34,6 +32,14 @@ impl LabelEstimator {
         match self {
             LabelEstimator::Classify(_) => Method::Classify,
             LabelEstimator::Regress(_) => Method::Regress,
+        }
+    }
+
+    /// C.
+    pub fn c(&self) -> f64 {
+        match self {
+            LabelEstimator::Classify(svm) => svm.c,
+            LabelEstimator::Regress(svm) => svm.c,
         }
     }
 

@@ -149,8 +149,10 @@ impl LabelTuner {
             values.labels.iter().zip(&weights).map(|(&label, weight)| weight / total * of(label)).sum()
         };
         let middle = mean(&|label| label);
-        let power = mean(&|label| (label - middle) * (label - middle)).sqrt().log10().round();
-        usual_c(if power.is_finite() { power as i32 } else { 0 })
+        let spread = mean(&|label| (label - middle) * (label - middle)).sqrt();
+        // What rounding leaves of labels that are all the same is no spread.
+        let has_spread = spread > 1e-12 * middle.abs() && spread.is_normal();
+        usual_c(if has_spread { spread.log10().round() as i32 } else { 0 })
     }
 
     /// Widths worth trying for these data: 1/16, 1/4, 1, 4 and 16 times γ `scale`, in three digits.
