@@ -4,7 +4,6 @@ use std::path::Path;
 use std::time::Instant;
 
 use rankwise::data::{ClassItems, Precision, Ranking};
-use rankwise::estimator::Fit;
 use rankwise::io::{Columns, Source};
 use rankwise::metrics::{ClassMetric, Classified, PredictedValues, ValueMetric};
 use rankwise::model::Method;

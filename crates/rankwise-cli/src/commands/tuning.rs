@@ -220,11 +220,16 @@ fn shown(tuning: &Tuning) -> Vec<usize> {
 /// Every point as csv.
 pub(super) fn csv(tuning: &Tuning) -> String {
     let field = |value: Option<f64>| value.map_or_else(String::new, number);
-    let mut csv = format!("{},mean", Params::NAMES.join(","));
+    // Only regressions have tubes.
+    let has_tubes = tuning.points.iter().any(|point| point.epsilon.is_some());
+    let is_column = |name: &str| name != "epsilon" || has_tubes;
+    let columns: Vec<usize> = (0..Params::NAMES.len()).filter(|&at| is_column(Params::NAMES[at])).collect();
+    let mut csv = columns.iter().map(|&at| format!("{},", Params::NAMES[at])).collect::<String>() + "mean";
     (1..=tuning.split.n_parts()).for_each(|part| csv += &format!(",fold_{part}"));
     csv.push('\n');
     for point in &tuning.points {
-        csv += &Params::of(point).texts(number).join(",");
+        let texts = Params::of(point).texts(number);
+        csv += &columns.iter().map(|&at| texts[at].as_str()).collect::<Vec<_>>().join(",");
         [point.mean].iter().chain(&point.folds).for_each(|&value| csv += &format!(",{}", field(value)));
         csv.push('\n');
     }
