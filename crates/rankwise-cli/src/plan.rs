@@ -52,7 +52,7 @@ fn estimator(args: &LearnArgs, losses: &[Loss], common: &Common) -> Run<PairEsti
             method.name()
         )));
     }
-    let of_items = [("--pairs-per-item", args.pairs_per_item.is_some())];
+    let of_items = [("--pairs-per-item", args.pairs_per_item.is_some()), ("--approx", args.kernel.approx.is_some())];
     refuse(&of_items, "pairs", "give items with labels (train DATA -o MODEL)")?;
     let mut estimator = PairEstimator::new(method)?;
     let effort = estimator.effort_mut();
@@ -180,6 +180,7 @@ fn refuse_unused(args: &KernelArgs, kernels: &[KernelName]) -> Run<()> {
         false => refuse(&[(option, is_typed)], &format!("--kernel {names}"), &format!("choose --kernel {}", with(has))),
     };
     refuse("--gamma", args.gamma.is_some(), KernelName::has_gamma)?;
+    refuse("--approx", args.approx.is_some(), KernelName::has_gamma)?;
     refuse("--degree", args.degree.is_some(), KernelName::has_degree)?;
     refuse("--coef0", args.coef0.is_some(), KernelName::has_coef0)
 }

@@ -277,7 +277,9 @@ fn what_was_typed_wrong() {
     let room = room();
     let before = room.names();
     for (words, reasons) in [
-        ("evaluate up items.csv --metric accuracy", &["`accuracy`", "pair_accuracy", "ndcg@K", "err@K"][..]),
+        ("evaluate up items.csv --metric accurate", &["`accurate`", "pair_accuracy", "ndcg@K", "err@K"][..]),
+        ("evaluate up items.csv --metric accuracy", &["accuracy is for", "classifiers", "pair_accuracy", "ndcg@K"]),
+        ("evaluate up items.csv --metric rmse,map", &["rmse looks at labels", "one kind at a time"]),
         ("evaluate up items.csv --metric ndcg@0", &["ndcg@10"]),
         ("evaluate up items.csv --metric ndcg@10:excel", &["sklearn", "trec"]),
         ("evaluate up items.csv --metric mrr,,map", &["ndcg@K"]),

@@ -13,6 +13,7 @@ mod examples;
 mod help;
 mod inspect;
 mod item_methods;
+mod kernel_items;
 mod online;
 mod predict;
 mod probabilities;

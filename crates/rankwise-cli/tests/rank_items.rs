@@ -453,7 +453,11 @@ fn what_does_not_apply_to_items() {
     for (options, words) in [
         ("--method compare", ["--method compare", "--method rank"]),
         ("--method rank2", ["--method rank2", "--pairs"]),
-        ("--kernel rbf", ["kernels for items are not available yet", "--kernel linear"]),
+        ("--kernel rbf --gamma 0", ["gamma = 0", "above 0"]),
+        ("--kernel poly --degree 0", ["degree = 0", "from 1 to 64"]),
+        ("--kernel rbf --C inf", ["hard margin", "finite C"]),
+        ("--approx nystrom:10", ["--approx does not apply", "rbf"]),
+        ("--kernel rbf --approx nystrom:0", ["nystrom:0", "from 1 to"]),
         ("--gamma 1", ["--gamma", "leave it out"]),
         ("--threshold refit", ["--threshold", "leave it out"]),
         ("--tie-region always", ["--tie-region", "leave it out"]),

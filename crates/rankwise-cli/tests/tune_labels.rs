@@ -126,6 +126,16 @@ fn a_validation_file_is_measured_as_evaluate_does() {
 }
 
 #[test]
+fn landmarks_may_stand_for_the_kernel() {
+    let room = room();
+    let words = "tune days.csv --method regress --kernel rbf --approx nystrom:20 --grid C=10,100 --grid gamma=0.1,0.5";
+    let json = room.run(&format!("{words} --folds 3 --json -o m")).ends(0).json();
+    assert!(number(&json["best"]["mean"]) < 0.5 * number(&json["baseline"]), "{json}");
+    assert!(number(&json["support"]) <= 20.0);
+    room.run("tune days.csv --method regress --approx nystrom:20 -o m").fails(2, &["--approx does not apply", "rbf"]);
+}
+
+#[test]
 fn threads_do_not_matter() {
     let room = room();
     for threads in [1, 2] {

@@ -52,7 +52,7 @@ pub use estimator::{
     CompareRank, CompareSvm, Davidson, Effort, Fit, ItemEstimator, LabelData, LabelEstimator, OnlineSvm, PairEstimator,
     RankSvm, Ridge, SvmClassifier, SvmRegressor, SwapSvm, Variant,
 };
-pub use kernel::{Gamma, Kernel};
+pub use kernel::{Approx, Gamma, Kernel};
 pub use loss::Loss;
 pub use model::Model;
 pub use progress::{Progress, Stop, Unwatched, Watch};

@@ -208,6 +208,41 @@ wide! {
     }
 }
 
+/// Factors a small symmetric positive semidefinite matrix, row by row, into L·Lᵀ in its lower triangle; `ridge` is added to
+/// the diagonal. Whether that was possible: pivots may be a little negative by rounding, about as much as the ridge.
+pub(crate) fn cholesky(matrix: &mut [f64], n: usize, ridge: f64) -> bool {
+    for a in 0..n {
+        let (before, row) = matrix.split_at_mut(a * n);
+        for b in 0..a {
+            row[b] = (row[b] - dot(&row[..b], &before[b * n..b * n + b])) / before[b * n + b];
+        }
+        let left = row[a] - dot(&row[..a], &row[..a]);
+        if left.is_nan() || left < -10.0 * ridge {
+            return false;
+        }
+        row[a] = (left.max(0.0) + ridge).sqrt();
+    }
+    true
+}
+
+/// x = L⁻¹·x
+pub(crate) fn solve_lower(factor: &[f64], n: usize, x: &mut [f64]) {
+    for a in 0..n {
+        let row = &factor[a * n..];
+        x[a] = (x[a] - dot(&row[..a], &x[..a])) / row[a];
+    }
+}
+
+/// x = L⁻ᵀ·x
+pub(crate) fn solve_upper(factor: &[f64], n: usize, x: &mut [f64]) {
+    for a in (0..n).rev() {
+        let row = &factor[a * n..];
+        x[a] /= row[a];
+        let value = x[a];
+        add_multiple(&mut x[..a], -value, &row[..a]);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Real;

@@ -1,7 +1,6 @@
 //! Values that are one of a few words, and small parsers.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use rankwise::Loss;
 use rankwise::data::simulate::Norm;
 use rankwise::data::{Precision, Scale};
 use rankwise::io::{Format, IndexBase, Queries};
@@ -10,6 +9,7 @@ use rankwise::metrics::{ClassMetric, PairMetric, ValueMetric};
 use rankwise::model::{
     Balance, Batch, ClassScheme, ClassWeights, Method, Schedule, Task, ThresholdRule, TieBandKind, TieRegion,
 };
+use rankwise::{Approx, Loss};
 
 /// A kernel's name; its parameters are options of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -229,4 +229,9 @@ pub(crate) fn gamma(typed: &str) -> Result<Gamma, String> {
 /// A number of threads that a machine might have.
 pub(super) fn threads(typed: &str) -> Result<usize, String> {
     typed.parse().ok().filter(|&n| n <= 1024).ok_or_else(|| "expected a whole number from 0 to 1024".into())
+}
+
+/// What stands for a kernel's functions.
+pub(crate) fn approx(text: &str) -> Result<Approx, String> {
+    text.parse().map_err(|_| "expected nystrom:M, such as nystrom:500".into())
 }

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use rankwise::Loss;
 use rankwise::data::{Precision, Scale};
 use rankwise::kernel::Gamma;
 use rankwise::model::{Balance, Method, ThresholdRule, TieBandKind, TieRegion};
+use rankwise::{Approx, Loss};
 
 use super::choice::{self, KernelName};
 use super::data::{DataArgs, FormatArg};
@@ -19,6 +19,8 @@ use super::svm::SvmArgs;
 Example:
   rankwise train train.letor -o model.safetensors
   rankwise train large.rwb --memory-mb 512 -o model.safetensors
+  rankwise train train.letor --kernel rbf --scale standard -o model.safetensors
+  rankwise train many.letor --kernel rbf --approx nystrom:1000 -o model.safetensors
   rankwise train hotels.csv --label stars --group city --scale standard -o model.safetensors
   rankwise train --pairs pairs.csv -o model.safetensors
   rankwise train hotels.csv --pairs judged.csv -o model.safetensors   (labels and pairs of the same items)
@@ -26,6 +28,7 @@ Example:
   rankwise train --pairs games.csv --loss logistic --tie-band pair -o model.safetensors
   rankwise train flowers.csv --method classify --kernel rbf --scale standard -o model.safetensors
   rankwise train prices.csv --method regress --epsilon 0.5 --kernel rbf -o model.safetensors
+  rankwise train many.csv --method classify --kernel rbf --approx nystrom:500 -o model.safetensors
   rankwise train clicks.letor.gz --method online --stream --epochs 3 --C 1e-4 -o model.safetensors
 
 Items have labels (higher is better) and groups (qid) within which they are compared. Objective of
@@ -33,7 +36,8 @@ rank on items, over all pairs of one group with label_i > label_j, c = weight_i�
   ½‖w‖² + C·Σ c·ℓ(1 − (score_i − score_j))
 With --C inf every pair must be in order by 1; items for which that is impossible are told to be
 so, and no model is written. swap: ½‖w‖² + C·ξ with one slack for all pairs, by cutting planes; it
-equals rank --loss hinge with 4·C. ridge: ½‖w‖² + C·Σ c·(label − w·x − b)², whatever the groups.
+equals rank --loss hinge with 4·C. With a kernel both have w and x in its space, whose scores are
+Σ a_i·K(x_i, x). ridge: ½‖w‖² + C·Σ c·(label − w·x − b)², whatever the groups.
 
 online takes random steps towards the optimum of rank with the hinge, one pair at a time; with --task
 classify of ½(‖w‖² + b²) + C·Σ c·max(0, 1 − y·(w·x + b)), y = ±1 for the larger and the smaller label.
@@ -60,7 +64,7 @@ pub(crate) struct TrainArgs {
     /// again [default: no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 30), help_heading = "Effort")]
     pub(crate) memory_mb: Option<u64>,
-    /// Items: a linear model to start from, such as that of another C; one of online is gone on with
+    /// Items, linear scores: a linear model to start from, such as that of another C; one of online is gone on with
     #[arg(long, value_name = "MODEL", help_heading = "Effort")]
     pub(crate) init: Option<PathBuf>,
     /// swap: divides the number of swapped pairs and what they weigh by the number of pairs
@@ -123,7 +127,7 @@ pub(crate) struct LearnArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Method")]
 pub(crate) struct KernelArgs {
-    /// The kernel on items; sigmoid for hinges without tie bands [default: linear]
+    /// The kernel on items; on pairs, sigmoid for hinges without tie bands [default: linear]
     #[arg(long, value_parser = choice::kernel())]
     pub(crate) kernel: Option<KernelName>,
     /// Width γ of poly, rbf and sigmoid; scale is 1/(features × variance) [default: scale]
@@ -135,6 +139,11 @@ pub(crate) struct KernelArgs {
     /// Constant of poly and sigmoid [default: 0]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(crate) coef0: Option<f64>,
+    /// rank on items, classify, regress: nystrom:M takes the functions that M items span for those of the kernel: less time
+    /// and memory for many items, and scores from M items; the gap says how far from the whole kernel that may be [default:
+    /// the whole kernel]
+    #[arg(long, value_name = "nystrom:M", value_parser = choice::approx)]
+    pub(crate) approx: Option<Approx>,
 }
 
 /// How ties are treated.
@@ -173,7 +182,7 @@ pub(crate) struct EffortArgs {
     /// The most iterations to make [default: no limit]
     #[arg(long, value_name = "N")]
     pub(crate) max_iter: Option<u64>,
-    /// Memory for kernel rows, in MiB
+    /// Memory for kernel values, in MiB; what does not fit is computed again and again
     #[arg(long, value_name = "N", default_value_t = 512)]
     pub(crate) cache_mb: usize,
 }

@@ -24,6 +24,8 @@ pub(super) struct Description<'a> {
     degree: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     coef0: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approx: Option<String>,
     #[serde(rename = "C", serialize_with = "or_inf")]
     c: f64,
     tol: f64,
@@ -145,6 +147,7 @@ impl<'a> Description<'a> {
             gamma,
             degree,
             coef0,
+            approx: training.approx.map(|approx| approx.to_string()),
             c: training.c,
             tol: training.tol,
             seed: training.seed,
@@ -230,6 +233,8 @@ pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
     }
     if training.learnt_from != LearntFrom::Items {
         add_comparer_facts(facts, model);
+    } else if let Some(items) = training.support {
+        facts.add("support", count(items, "item"));
     }
 }
 
@@ -315,6 +320,9 @@ fn kernel_text(kernel: &KernelFunction) -> String {
 fn options_text(model: &Model) -> String {
     let training = &model.training;
     let mut options = Vec::new();
+    if let Some(approx) = training.approx {
+        options.push(format!("--approx {approx}"));
+    }
     if training.tie_band == TieBandKind::Pair {
         options.push("--tie-band pair".to_string());
     }

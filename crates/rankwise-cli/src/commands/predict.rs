@@ -67,9 +67,15 @@ pub(super) fn run(args: &PredictArgs, output: &Output) -> Run<()> {
             })
         }
         PredictPlan::Items { source, columns, format, top, scores: only_scores } => {
-            let (table, mut scores) = io::score_items(&source, &columns, &[&model.scorer])?;
+            let (table, scores) = if model.class_rule.is_some() {
+                // Its labels may be words.
+                let (table, verdicts) = io::classify_items(&source, &columns, &model)?;
+                (table, verdicts.scores)
+            } else {
+                let (table, mut scores) = io::score_items(&source, &columns, &[&model.scorer])?;
+                (table, scores.pop().unwrap_or(Ok(Vec::new()))?)
+            };
             output.note(|| format!("read {}", count(table.items.n_items(), "item")));
-            let scores = scores.pop().unwrap_or(Ok(Vec::new()))?;
             let classes = match only_scores {
                 true => None,
                 false => scores.iter().map(|&score| model.class_of(score)).collect::<Option<Vec<&str>>>(),

@@ -6,7 +6,7 @@ use rankwise::data::{Precision, Scale};
 use rankwise::io::{Columns, Source};
 use rankwise::{Loss, OnlineSvm};
 
-use super::train::check_item_options;
+use super::train::{check_item_options, refuse_kernels};
 use super::{common_effort, item_source, refuse, time_limit};
 use crate::args::{Common, TrainArgs};
 use crate::exit::{Failure, Run};
@@ -45,6 +45,7 @@ pub(super) fn plan(args: &TrainArgs, common: &Common) -> Run<OnlinePlan> {
         ));
     }
     refuse(&[("--max-iter", learn.effort.max_iter.is_some())], "--method online", "give --steps")?;
+    refuse_kernels(learn, "online")?;
     let balance = check_item_options(learn)?;
     let mut effort = common_effort(common);
     effort.tol = learn.effort.tol;

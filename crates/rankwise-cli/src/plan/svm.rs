@@ -53,6 +53,7 @@ pub(super) fn machine(method: Method, learn: &LearnArgs, typed: &SvmArgs, common
     if method == Method::Classify {
         refuse(&typed.of_values(), &with, "choose --method regress")?;
         let svm = SvmClassifier::new()
+            .approx(learn.kernel.approx)
             .loss(learn.loss.unwrap_or(Loss::Hinge))
             .scheme(typed.classes.unwrap_or_default())
             .class_weights(typed.class_weight.clone().unwrap_or_default())
@@ -63,6 +64,7 @@ pub(super) fn machine(method: Method, learn: &LearnArgs, typed: &SvmArgs, common
     }
     refuse(&typed.of_classes(), &with, "choose --method classify")?;
     let svm = SvmRegressor::new()
+        .approx(learn.kernel.approx)
         .loss(learn.loss.unwrap_or(Loss::Epsilon))
         .epsilon(typed.epsilon.unwrap_or(0.1))
         .scale(learn.scale)

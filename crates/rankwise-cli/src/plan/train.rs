@@ -90,7 +90,8 @@ fn on_items(data: &str, args: &TrainArgs, common: &Common) -> Run<ItemPlan> {
         Some(Method::Ridge) => ridge(args, common)?.into(),
         _ => {
             refuse(&[("--normalise", args.normalise)], "--method rank", "choose --method swap")?;
-            rank_svm(learn, common)?.c(learn.c.unwrap_or(1.0)).loss(learn.loss.unwrap_or_default()).into()
+            let svm = rank_svm(learn, common)?.kernel(kernel(&learn.kernel)?);
+            svm.c(learn.c.unwrap_or(1.0)).loss(learn.loss.unwrap_or_default()).into()
         }
     };
     if matches!(&estimator, ItemEstimator::Rank(svm) if svm.c == f64::INFINITY && svm.loss == Loss::Logistic) {
@@ -135,7 +136,7 @@ pub(super) fn check_precision(source: &Source, precision: Precision) -> Run<()> 
     refuse(&[("--precision", is_typed)], "block files, in which it is decided", "give it to convert")
 }
 
-/// The ranking machine on items with all of its parameters but C and loss.
+/// The ranking machine on items with all of its parameters but C, kernel and loss.
 pub(super) fn rank_svm(args: &LearnArgs, common: &Common) -> Run<RankSvm> {
     if args.method == Some(Method::Online) {
         return Err(Failure::Usage(
@@ -152,7 +153,7 @@ pub(super) fn rank_svm(args: &LearnArgs, common: &Common) -> Run<RankSvm> {
         )));
     }
     let (balance, effort) = of_items(args, common)?;
-    let svm = RankSvm::new().balance(balance).scale(args.scale).effort(effort);
+    let svm = RankSvm::new().balance(balance).scale(args.scale).effort(effort).approx(args.kernel.approx);
     Ok(svm.pairs_per_item(args.pairs_per_item))
 }
 
@@ -161,12 +162,14 @@ fn swap_svm(args: &TrainArgs, common: &Common) -> Run<SwapSvm> {
     let (balance, effort) = of_items(learn, common)?;
     let unused = [("--loss", learn.loss.is_some()), ("--pairs-per-item", learn.pairs_per_item.is_some())];
     refuse(&unused, "--method swap", "choose --method rank")?;
+    refuse(&[("--approx", learn.kernel.approx.is_some())], "--method swap", "choose --method rank --loss hinge")?;
     let svm = SwapSvm::new().c(learn.c.unwrap_or(1.0)).normalise(args.normalise);
-    Ok(svm.balance(balance).scale(learn.scale).effort(effort))
+    Ok(svm.balance(balance).scale(learn.scale).kernel(kernel(&learn.kernel)?).effort(effort))
 }
 
 fn ridge(args: &TrainArgs, common: &Common) -> Run<Ridge> {
     let learn = &args.learn;
+    refuse_kernels(learn, "ridge")?;
     let (_, effort) = of_items(learn, common)?;
     let unused = [
         ("--loss", learn.loss.is_some()),
@@ -179,20 +182,26 @@ fn ridge(args: &TrainArgs, common: &Common) -> Run<Ridge> {
     Ok(Ridge::new().c(learn.c.unwrap_or(1.0)).scale(learn.scale).effort(effort))
 }
 
-/// What all linear machines on items have: how groups are weighted, and the work they may do.
+/// What all machines on items have: how groups are weighted, and the work they may do.
 fn of_items(args: &LearnArgs, common: &Common) -> Run<(Balance, Effort)> {
     let balance = check_item_options(args)?;
     let mut effort = common_effort(common);
-    (effort.tol, effort.max_iter) = (args.effort.tol, args.effort.max_iter);
+    (effort.tol, effort.max_iter, effort.cache_mb) = (args.effort.tol, args.effort.max_iter, args.effort.cache_mb);
     Ok((balance, effort))
+}
+
+/// Refuses kernels of methods whose scores are linear.
+pub(super) fn refuse_kernels(args: &LearnArgs, method: &str) -> Run<()> {
+    if args.kernel.kernel.is_some_and(|kernel| kernel != KernelName::Linear) {
+        return Err(Failure::Usage(format!(
+            "--method {method} has linear scores alone; choose --kernel linear, or --method rank"
+        )));
+    }
+    refuse_unused(&args.kernel, &[KernelName::Linear])
 }
 
 /// Refuses what does not apply to items; says how groups are balanced.
 pub(super) fn check_item_options(args: &LearnArgs) -> Run<Balance> {
-    if args.kernel.kernel.is_some_and(|kernel| kernel != KernelName::Linear) {
-        return Err(Failure::Usage("kernels for items are not available yet; choose --kernel linear".into()));
-    }
-    refuse_unused(&args.kernel, &[KernelName::Linear])?;
     let of_ties = [
         ("--threshold", args.ties.threshold.is_some()),
         ("--tie-region", args.ties.tie_region.is_some()),

@@ -41,7 +41,7 @@ pub(super) fn search(data: &str, args: &TuneArgs, typed: &TypedGrid, common: &Co
     let learn = &args.learn;
     refuse_methods(learn)?;
     let mut tuner = RankTuner::new(rank_svm(learn, common)?).time_limit(super::time_limit(args.time_limit)?);
-    refuse_kernels(typed)?;
+    refuse_kernels(learn, typed)?;
     if let Some(name) = &args.metric {
         tuner.metric = ItemMetric::parse(name)?;
     }
@@ -94,10 +94,16 @@ fn refuse_methods(learn: &LearnArgs) -> Run<()> {
 }
 
 /// Refuses values of what a linear ranker does not have.
-fn refuse_kernels(typed: &TypedGrid) -> Run<()> {
-    if typed.kernel.as_ref().is_some_and(|names| names.iter().any(|&name| name != KernelName::Linear)) {
-        return Err(Failure::Usage("kernels for items are not available yet; leave out --grid kernel".into()));
+fn refuse_kernels(learn: &LearnArgs, typed: &TypedGrid) -> Run<()> {
+    let is_curved = |name: &KernelName| *name != KernelName::Linear;
+    if typed.kernel.iter().flatten().chain(&learn.kernel.kernel).any(is_curved) {
+        return Err(Failure::Usage(
+            "tune does not choose kernels of items; train some (train DATA --kernel rbf --gamma X --C C) and compare them \
+             (evaluate MODEL DATA)"
+                .into(),
+        ));
     }
+    super::refuse_unused(&learn.kernel, &[KernelName::Linear])?;
     let unused = [
         ("--grid gamma", typed.gamma.is_some()),
         ("--grid degree", typed.degree.is_some()),

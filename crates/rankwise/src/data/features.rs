@@ -214,6 +214,21 @@ impl Features {
         }
     }
 
+    /// Rows that have one number, a 1 in the given column, or none: scores of items are then weights of columns.
+    pub(crate) fn units(columns: &[Option<u32>], n_cols: usize) -> Self {
+        let mut starts = Vec::with_capacity(columns.len() + 1);
+        starts.push(0);
+        let mut n = 0;
+        starts.extend(columns.iter().map(|column| {
+            n += usize::from(column.is_some());
+            n
+        }));
+        let values = Values::F32(vec![1.0; n]);
+        let columns_of_rows = columns.iter().flatten().copied().collect();
+        let layout = Layout::Sparse { starts, columns: columns_of_rows };
+        Features { n_rows: columns.len(), n_cols, values, layout }
+    }
+
     fn count_rows(n_cols: usize, n_values: usize) -> Result<usize> {
         match (n_cols, n_values) {
             (0, 0) => Ok(0),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::scale::ColumnStats;
 use super::stored_rows::Rows;
-use super::{Groups, Items, Members, Scale, Scaler};
+use super::{Features, Groups, Items, Members, Scale, Scaler};
 use crate::error::{Error, Result};
 
 /// A mean this many times the spread of a feature is far from zero.
@@ -88,7 +88,13 @@ impl Ranking {
             groups: GroupList::Numbers(&self.groups),
             weights: self.weights.as_deref(),
             group_weights: self.group_weights.as_deref(),
+            are_units: false,
         }
+    }
+
+    /// The same with other features: those of [`Features::units`], so that weights are scores.
+    pub(crate) fn view_of_scores<'a>(&'a self, units: &'a Features) -> RankView<'a> {
+        RankView { rows: Rows::Held(units), are_units: true, ..self.view() }
     }
 
     /// How many items there are.
@@ -149,6 +155,8 @@ pub(crate) struct RankView<'a> {
     pub(crate) groups: GroupList<'a>,
     pub(crate) weights: Option<&'a [f64]>,
     pub(crate) group_weights: Option<&'a [f64]>,
+    /// Every row is a single 1, or nothing.
+    pub(crate) are_units: bool,
 }
 
 /// Which items are in which group.

@@ -76,6 +76,7 @@ impl StoredRanking {
             groups: GroupList::Ends(&self.group_ends),
             weights: self.weights.as_deref(),
             group_weights: self.group_weights.as_deref(),
+            are_units: false,
         }
     }
 

@@ -8,6 +8,7 @@ use super::item_ranker::{check_width, rank_sums, weights_of, why_dropped, why_to
 use super::rank_svm::{RankSvm, record, solution_of};
 use crate::data::{JudgedPairs, Outcome, Ranking};
 use crate::error::{Error, Result};
+use crate::kernel::Kernel;
 use crate::loss::Loss;
 use crate::model::{Balance, LearntFrom, Model, TieShare};
 use crate::problem::threshold::{Cuts, best_threshold};
@@ -28,6 +29,12 @@ impl RankSvm {
         self.check()?;
         judged.check(data.n_items())?;
         check_width(&data.items.features)?;
+        if self.kernel != Kernel::Linear {
+            return Err(Error::Unsupported {
+                problem: "labels and judged pairs together are learnt with linear scores alone".into(),
+                remedy: "choose --kernel linear, or learn from one of them".into(),
+            });
+        }
         if self.c == f64::INFINITY {
             return Err(Error::Unsupported {
                 problem: "C = inf asks for a hard margin, which labels and judged pairs together do not have".into(),

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use rayon::prelude::*;
+
 use super::SvmClassifier;
 use super::class_chances::{Unseen, calibrate};
 use super::item_machine::{Aim, Ground, Machine};
@@ -89,6 +91,9 @@ impl<'a> Lesson<'a> {
     }
 }
 
+/// A machine, and what makes probabilities of its scores: from unseen items, or flattered by those learnt from.
+type Solved = (Machine, Option<(Sigmoid, bool)>);
+
 impl SvmClassifier {
     /// What the items of each class are multiplied with.
     pub(super) fn factors(&self, lesson: &Lesson<'_>) -> Result<Vec<f64>> {
@@ -135,19 +140,28 @@ impl SvmClassifier {
         let folds = self.probabilities.then(|| lesson.folds(self.effort.seed));
         let (mut machines, mut sigmoids) = (Vec::new(), Vec::new());
         let mut n_flattered = 0;
-        for (at, (first, second)) in self.scheme.machines(lesson.classes.len()).into_iter().enumerate() {
+        let wanted: Vec<_> = self.scheme.machines(lesson.classes.len()).into_iter().enumerate().collect();
+        let solved = |&(at, (first, second)): &(usize, (Option<usize>, usize))| -> Result<Solved> {
             let terms = lesson.terms(&factors, first, second);
-            let start = last.get(at).map(|machine| &machine.start);
-            let machine = ground.solve(&terms, aim, start)?;
-            if let Some(folds) = &folds {
-                let mut unseen = unseen(lesson, &terms, folds, ground, aim)?;
-                if unseen.is_empty() {
-                    n_flattered += 1;
-                    unseen = lesson.scored(&terms, ground, &machine)?;
-                }
-                sigmoids.push(calibrate(&unseen));
+            let machine = ground.solve(&terms, aim, last.get(at).map(|machine| &machine.start))?;
+            let Some(folds) = &folds else { return Ok((machine, None)) };
+            let mut unseen = unseen(lesson, &terms, folds, ground, aim)?;
+            let is_flattered = unseen.is_empty();
+            if is_flattered {
+                unseen = lesson.scored(&terms, ground, &machine)?;
             }
+            Ok((machine, Some((calibrate(&unseen), is_flattered))))
+        };
+        // Machines in weights are small and many; those with a kernel have rows in memory, and use all threads one by one.
+        let found: Box<dyn Iterator<Item = Result<_>>> = match ground {
+            Ground::Weights { .. } => Box::new(wanted.par_iter().map(solved).collect::<Vec<_>>().into_iter()),
+            Ground::Rows { .. } | Ground::Landmarks(_) => Box::new(wanted.iter().map(solved)),
+        };
+        for found in found {
+            let (machine, sigmoid) = found?;
             machines.push(machine);
+            n_flattered += usize::from(sigmoid.is_some_and(|(_, is_flattered)| is_flattered));
+            sigmoids.extend(sigmoid.map(|(sigmoid, _)| sigmoid));
         }
         if n_flattered > 0 {
             warnings.push(

@@ -6,12 +6,13 @@ use std::time::Instant;
 use super::class_machines::Lesson;
 use super::common::{Effort, Fit, setters};
 use super::given::GivenMachines;
+use super::item_landmarks::check_approx;
 use super::item_machine::{Aim, DistinctRows, Ground};
 use super::item_model::ItemRecord;
 use super::item_ranker::{check_width, why_to_scale};
 use crate::data::{ClassItems, Features, Items, Precision, Scale};
 use crate::error::{Error, Place, Result};
-use crate::kernel::{Kernel, KernelFunction};
+use crate::kernel::{Approx, Kernel, KernelFunction};
 use crate::loss::Loss;
 use crate::model::{ClassScheme, ClassWeights, Method, SvmTraining};
 use crate::progress::{Unwatched, Watch};
@@ -41,6 +42,8 @@ pub struct SvmClassifier {
     pub c: f64,
     /// The kernel.
     pub kernel: Kernel,
+    /// What stands for the functions of the kernel; `None` for all of them.
+    pub approx: Option<Approx>,
     /// Hinge or squared hinge.
     pub loss: Loss,
     /// How more than two classes are told apart.
@@ -67,6 +70,7 @@ impl SvmClassifier {
         SvmClassifier {
             c: 1.0,
             kernel: Kernel::Linear,
+            approx: None,
             loss: Loss::Hinge,
             scheme: ClassScheme::Ovo,
             class_weights: ClassWeights::Equal,
@@ -81,6 +85,8 @@ impl SvmClassifier {
         c: f64,
         /// Sets the kernel.
         kernel: Kernel,
+        /// Sets what stands for the functions of the kernel.
+        approx: Option<Approx>,
         /// Sets the loss: hinge or squared hinge.
         loss: Loss,
         /// Sets how more than two classes are told apart.
@@ -109,6 +115,7 @@ impl SvmClassifier {
             return Err(Error::parameter("class_weights", format!("{class}={weight}"), "finite numbers above 0"));
         }
         self.kernel.check()?;
+        check_approx(self.approx, self.kernel, self.c)?;
         self.effort.check()
     }
 
@@ -138,18 +145,21 @@ impl SvmClassifier {
                     (Some(DistinctRows::new(&scaled)), kernel)
                 }
             };
-            let ground = match &distinct {
-                Some(distinct) => Ground::of_kernel(kernel, distinct, self.effort.cache_mb)?,
-                None => Ground::of_features(&data.items.features, data.weights.as_deref(), scaler.as_ref())?,
+            let ground = match (&distinct, self.approx) {
+                (Some(distinct), Some(Approx::Nystrom(n))) => Ground::of_landmarks(kernel, distinct, None, n)?,
+                (Some(distinct), None) => Ground::of_kernel(kernel, distinct, self.effort.cache_mb)?,
+                (None, _) => Ground::of_features(&data.items.features, data.weights.as_deref(), scaler.as_ref())?,
             };
             let mut warnings: Vec<String> = why_to_scale(self.scale, &data.items).into_iter().collect();
             let aim = self.aim(started, watch);
             let (machines, rule) = self.machines(&lesson, &ground, aim, &[], &mut warnings)?;
+            let machines = ground.measured(machines)?;
             let sizes = (0..data.classes.len() as u32).map(|class| data.labels.iter().filter(|l| **l == class).count());
             let record = ItemRecord {
                 method: Method::Classify,
                 loss: self.loss,
                 kernel,
+                approx: self.approx,
                 c: self.c,
                 scale: self.scale,
                 effort: &self.effort,
@@ -183,7 +193,7 @@ impl SvmClassifier {
             return Err(Error::parameter("probabilities", true, "false where kernel values are given"));
         }
         let n = labels.len();
-        super::given::check_matrix(matrix, n)?;
+        super::given::check_matrix(matrix, n, self.approx)?;
         let nothing = Items::new(Features::dense(1, vec![0.0; n], Precision::F32)?, None, None)?;
         let mut data = ClassItems::new(nothing, labels)?;
         if let Some(weights) = weights {
@@ -210,7 +220,7 @@ impl SvmClassifier {
 }
 
 /// The items with a weight above 0, of the classes they have; there must be two.
-pub(super) fn present(data: &ClassItems) -> Result<Cow<'_, ClassItems>> {
+fn present(data: &ClassItems) -> Result<Cow<'_, ClassItems>> {
     let kept: Vec<usize> = (0..data.n_items()).filter(|&item| data.weight(item) > 0.0).collect();
     let mut is_there = vec![false; data.classes.len()];
     kept.iter().for_each(|&item| is_there[data.labels[item] as usize] = true);

@@ -2,6 +2,7 @@
 
 use super::item_machine::Machine;
 use crate::error::{Error, Result};
+use crate::kernel::Approx;
 use crate::math::dot;
 use crate::model::{ClassRule, ClassVerdicts};
 use crate::progress::Stop;
@@ -59,8 +60,11 @@ impl GivenMachines {
     }
 }
 
-/// Whether there are as many kernel values as items ask for.
-pub(super) fn check_matrix(matrix: &[f64], n: usize) -> Result<()> {
+/// Whether there are as many kernel values as items ask for, and nothing stands for them.
+pub(super) fn check_matrix(matrix: &[f64], n: usize, approx: Option<Approx>) -> Result<()> {
+    if let Some(approx) = approx {
+        return Err(Error::parameter("approx", approx, "none where kernel values are given"));
+    }
     if n.checked_mul(n) != Some(matrix.len()) {
         return Err(Error::parameter("matrix", matrix.len(), format!("{n} × {n} numbers")));
     }

@@ -4,7 +4,15 @@ use crate::error::{Error, Result};
 use crate::kernel::ItemKernel;
 use crate::problem::ItemDual;
 use crate::progress::Stop;
-use crate::solver::{Limits, decompose};
+use crate::solver::{
+    Limits,
+    decompose::{self, Worth},
+};
+
+/// The first and the last bound of coefficients, in units of what takes scores from one target to another, and how it grows.
+const FIRST_BOUND: f64 = 1e3;
+const LAST_BOUND: f64 = 1e15;
+const GROWTH: f64 = 100.0;
 
 /// Where a search ended: f(x) = Σ coefficient·K(member, x) + bias.
 #[derive(Debug, Clone)]
@@ -32,14 +40,43 @@ pub(super) fn solve(
 ) -> Result<DualSolution> {
     let mut t = start.map_or_else(|| vec![0.0; duals.len()], |start| feasible(duals, start));
     let exact = kernel.exact()?;
-    let diagonal = kernel.diagonal();
-    let mut ending = decompose::solve(&kernel.narrow(), &exact, members, diagonal, duals, &mut t, limits);
-    if ending.stop == Stop::Stalled {
-        let spent = ending.steps;
-        let rest = Limits { max_iter: limits.max_iter.saturating_sub(spent), ..limits };
-        ending = decompose::solve(&exact, &exact, members, diagonal, duals, &mut t, rest);
-        ending.steps += spent;
+    let mut spent = 0;
+    let mut run = |duals: &[ItemDual], t: &mut [f64]| {
+        let search = |is_narrow: bool, spent: u64, t: &mut [f64]| {
+            let rest = Limits { max_iter: limits.max_iter.saturating_sub(spent), ..limits };
+            match is_narrow {
+                true => decompose::solve(&kernel.narrow(), &exact, members, kernel.diagonal(), duals, t, rest),
+                false => decompose::solve(&exact, &exact, members, kernel.diagonal(), duals, t, rest),
+            }
+        };
+        let mut ending = search(true, spent, t);
+        spent += ending.steps;
+        if ending.stop == Stop::Stalled {
+            ending = search(false, spent, t);
+            spent += ending.steps;
+        }
+        ending.steps = spent;
+        ending
+    };
+    // Where coefficients may be huge, steps along directions without curvature would make them so, and rounding would take
+    // all digits. They may grow by and by instead, and often need not grow to their bounds.
+    let largest = duals.iter().map(|dual| dual.high.max(-dual.low)).fold(0.0, f64::max);
+    let unit = unit_of_coefficients(kernel, members, duals);
+    let mut bound = FIRST_BOUND * unit;
+    let mut ended = None;
+    while bound < largest.min(LAST_BOUND * unit) && ended.is_none() {
+        if t.iter().all(|t| t.abs() <= bound) {
+            let within = |dual: &ItemDual| ItemDual { low: dual.low.max(-bound), high: dual.high.min(bound), ..*dual };
+            let bounded: Vec<ItemDual> = duals.iter().map(within).collect();
+            let mut ending = run(&bounded, &mut t);
+            let is_limited = !matches!(ending.stop, Stop::Converged | Stop::Stalled);
+            ending.worth = stretch(duals, &mut t, &mut ending.scores, limits.tol);
+            let is_met = ending.worth.relative() <= limits.tol;
+            ended = (is_limited || is_met).then_some(ending);
+        }
+        bound *= GROWTH;
     }
+    let ending = ended.unwrap_or_else(|| run(duals, &mut t));
     let decompose::Ending { mut scores, worth, steps, stop } = ending;
     if !(worth.primal.is_finite() && t.iter().all(|t| t.is_finite())) {
         return Err(Error::Numeric {
@@ -52,8 +89,34 @@ pub(super) fn solve(
     Ok(DualSolution { coefficients: t, bias, scores, objective: worth.primal, gap: worth.relative(), steps, stop })
 }
 
+/// Makes the function a little larger, if that is better: where slack costs very much, it had better be none.
+fn stretch(duals: &[ItemDual], t: &mut [f64], scores: &mut [f64], tol: f64) -> Worth {
+    let stretched = |factor: f64| {
+        let times = |values: &[f64]| values.iter().map(|value| factor * value).collect::<Vec<f64>>();
+        let longer: Vec<f64> = times(t).iter().zip(duals).map(|(t, dual)| t.clamp(dual.low, dual.high)).collect();
+        (Worth::of(duals, &longer, &times(scores)), factor)
+    };
+    let factors = (-4..4).map(|power| 1.0 + tol * 2f64.powi(power));
+    let (best, factor) =
+        factors.map(stretched).fold(stretched(1.0), |best, new| if new.0.primal < best.0.primal { new } else { best });
+    // Coefficients at their bounds would not keep to their sum.
+    if factor == 1.0 || t.iter().zip(duals).any(|(t, dual)| factor * t > dual.high || factor * t < dual.low) {
+        return Worth::of(duals, t, scores);
+    }
+    t.iter_mut().chain(scores).for_each(|value| *value *= factor);
+    best
+}
+
+/// How large coefficients are that take scores from one target to another.
+fn unit_of_coefficients(kernel: &ItemKernel<'_>, members: &[u32], duals: &[ItemDual]) -> f64 {
+    let ends = |(low, high): (f64, f64), dual: &ItemDual| (low.min(dual.above), high.max(dual.below));
+    let (low, high) = duals.iter().fold((f64::INFINITY, f64::NEG_INFINITY), ends);
+    let mean = members.iter().map(|&k| kernel.diagonal()[k as usize].abs()).sum::<f64>() / members.len().max(1) as f64;
+    if high > low && mean > 0.0 { (high - low) / mean } else { f64::INFINITY }
+}
+
 /// Coefficients within their bounds that sum to 0: the heavier sign is made lighter.
-fn feasible(duals: &[ItemDual], start: &[f64]) -> Vec<f64> {
+pub(super) fn feasible(duals: &[ItemDual], start: &[f64]) -> Vec<f64> {
     let mut t: Vec<f64> = duals.iter().zip(start).map(|(dual, t)| t.clamp(dual.low, dual.high)).collect();
     let plus: f64 = t.iter().filter(|t| **t > 0.0).sum();
     let minus: f64 = -t.iter().filter(|t| **t < 0.0).sum::<f64>();

@@ -7,7 +7,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::item_dual;
+use super::item_landmarks::{Claim, Described};
 use super::item_ranker::Solution;
+use super::item_start::Start;
 use crate::data::{Features, Scaler, far_shift};
 use crate::error::{Error, Result};
 use crate::kernel::{ItemBlocks, ItemKernel, KernelFunction};
@@ -38,7 +40,7 @@ pub(super) enum Ground<'a> {
     },
     /// Coefficients of distinct rows.
     Rows {
-        kernel: ItemKernel<'a>,
+        kernel: Box<ItemKernel<'a>>,
         /// The distinct rows, scaled, and what computes their values; `None` for values that were given.
         rows: Option<(KernelFunction, &'a Features)>,
         /// The row of each item.
@@ -46,6 +48,8 @@ pub(super) enum Ground<'a> {
         /// How far apart items usually are.
         spread: f64,
     },
+    /// Weights of what landmarks say of distinct rows.
+    Landmarks(Described<'a>),
 }
 
 /// Features without copies: those of one item stand for all that are equal.
@@ -62,6 +66,10 @@ impl DistinctRows {
         DistinctRows { rows, row_of }
     }
 
+    pub(super) fn row_of(&self) -> &[u32] {
+        &self.row_of
+    }
+
     pub(super) fn features(&self) -> &Features {
         &self.rows
     }
@@ -76,17 +84,9 @@ pub(super) struct Aim<'a> {
     pub(super) limits: Limits<'a>,
 }
 
-/// Where the search for the same machine with another C may begin, in the solver's own numbers.
-pub(super) struct Start {
-    /// A weight per feature, or a coefficient per member.
-    numbers: Vec<f64>,
-    /// ‖Σ coefficient·Φ‖².
-    square: f64,
-}
-
 /// A machine that was solved.
 pub(super) struct Machine {
-    /// A weight per feature, or a coefficient per distinct row.
+    /// A weight per feature, or per landmark, or a coefficient per distinct row.
     pub(super) numbers: Vec<f64>,
     pub(super) bias: f64,
     pub(super) primal: f64,
@@ -95,6 +95,14 @@ pub(super) struct Machine {
     pub(super) stop: Stop,
     /// Where another C may begin.
     pub(super) start: Start,
+    /// Where the kernel is approximated: what its own dual value is to be computed from.
+    pub(super) claim: Option<Claim>,
+}
+
+/// Weights with the best dual value, and the width over which the hinge is rounded off there.
+pub(super) struct Bound {
+    pub(super) weights: Vec<f64>,
+    pub(super) slack: Slack,
 }
 
 impl<'a> Ground<'a> {
@@ -116,13 +124,23 @@ impl<'a> Ground<'a> {
     pub(super) fn of_kernel(function: KernelFunction, distinct: &'a DistinctRows, cache_mb: usize) -> Result<Self> {
         let DistinctRows { rows, row_of } = distinct;
         let spread = spread_of_rows(function, rows)?;
-        let kernel = ItemKernel::new(function, rows, cache_mb)?;
+        let kernel = Box::new(ItemKernel::new(function, rows, cache_mb)?);
         Ok(Ground::Rows { kernel, rows: Some((function, rows)), row_of: Cow::Borrowed(row_of), spread })
+    }
+
+    /// For machines over the functions that up to `n` landmarks span, chosen from all rows or from some.
+    pub(super) fn of_landmarks(
+        function: KernelFunction,
+        distinct: &'a DistinctRows,
+        among: Option<&[usize]>,
+        n: usize,
+    ) -> Result<Self> {
+        Described::new(function, distinct, among, n).map(Ground::Landmarks)
     }
 
     /// For machines over a matrix of kernel values.
     pub(super) fn of_matrix(n: usize, matrix: &'a [f64]) -> Result<Self> {
-        let kernel = ItemKernel::given(n, matrix)?;
+        let kernel = Box::new(ItemKernel::given(n, matrix)?);
         let spread = spread_of(n, |a, b| matrix[a * n + b]);
         Ok(Ground::Rows { kernel, rows: None, row_of: (0..n as u32).collect(), spread })
     }
@@ -135,7 +153,7 @@ impl<'a> Ground<'a> {
                 let divisors = scaler.map(|scaler| scaler.divisor.as_slice());
                 let is_class = terms.iter().all(|term| !(term.low.is_finite() && term.high.is_finite()));
                 match (aim.c.is_finite(), is_class) {
-                    (true, _) => in_weights(features, divisors, terms, aim, start),
+                    (true, _) => in_weights(features, divisors, terms, aim, start).0,
                     (false, true) => separated(features, divisors, terms, aim)?,
                     (false, false) => hard_tube(features, divisors, terms, aim)?,
                 }
@@ -155,15 +173,24 @@ impl<'a> Ground<'a> {
                     dual: solved.objective - solved.gap * solved.objective.max(1e-12),
                     steps: solved.steps,
                     stop: solved.stop,
-                    start: Start {
-                        // Coefficients sum to 0, so that the bias in the scores does not count.
-                        square: solved.coefficients.iter().zip(&solved.scores).map(|(t, score)| t * score).sum(),
-                        numbers: solved.coefficients,
-                    },
+                    start: Start::of_members(solved.coefficients, &solved.scores),
+                    claim: None,
                 }
             }
+            Ground::Landmarks(described) => described.solve(terms, aim, start),
         };
         machine.checked()
+    }
+
+    /// Machines with the dual values that are told of them: where the kernel is approximated, those of the kernel itself, at
+    /// the price of its values among the items that have a coefficient there.
+    pub(super) fn measured(&self, mut machines: Vec<Machine>) -> Result<Vec<Machine>> {
+        if let Ground::Landmarks(described) = self {
+            for machine in &mut machines {
+                described.measure(machine)?;
+            }
+        }
+        Ok(machines)
     }
 
     /// f of some items.
@@ -191,6 +218,7 @@ impl<'a> Ground<'a> {
                 ItemBlocks::<f64>::new(*function, &rows.select_rows(&support))?
                     .scores_of(&rows.select_rows(&asked), &coefficients)?
             }
+            Ground::Landmarks(described) => described.scores(&machine.numbers, items),
         };
         scores.iter_mut().for_each(|score| *score += machine.bias);
         Ok(scores)
@@ -231,29 +259,33 @@ impl Machine {
         self.bias = self.bias * unit + middle;
         self.primal *= unit * unit;
         self.dual *= unit * unit;
+        self.claim = self.claim.map(|claim| claim.in_units(unit));
         self
     }
 }
 
-fn in_weights(
+/// The minimum in weights, and where its best dual value is.
+pub(super) fn in_weights(
     features: &Features,
     divisors: Option<&[f64]>,
     terms: &[ItemTerm],
     aim: Aim<'_>,
     start: Option<&Start>,
-) -> Machine {
-    let start = start.map(|start| start.numbers.clone());
+) -> (Machine, Bound) {
+    let start = start.map(Start::weights);
     let slack = if aim.is_squared { Slack::Squared } else { Slack::Rounded(1.0) };
     let mut sums = ItemSums::new(features, divisors.map(Cow::Borrowed), Cow::Borrowed(terms), slack);
     sums.set_c(aim.c);
-    let (weights, primal, gap, steps, stop) = if aim.is_squared {
+    let (weights, bound, primal, gap, steps, stop) = if aim.is_squared {
         let minimum = newton_cg::minimise(&mut sums, start, aim.limits);
-        let (primal, gap) = (minimum.primal(), minimum.gap());
-        (minimum.weights, primal, gap, minimum.steps, minimum.stop)
+        let (primal, gap) = (minimum.primal, minimum.gap);
+        let bound = Bound { weights: minimum.weights.clone(), slack };
+        (minimum.weights, bound, primal, gap, minimum.steps, minimum.stop)
     } else {
         let answer = smoothing::minimise(&mut sums, start, aim.limits);
         let gap = answer.gap();
-        (answer.weights, answer.primal, gap, answer.steps, answer.stop)
+        let bound = Bound { weights: answer.bound.0, slack: Slack::Rounded(answer.bound.1) };
+        (answer.weights, bound, answer.primal, gap, answer.steps, answer.stop)
     };
     let dual = primal - gap * primal.max(1e-12);
     // The hinge itself may have a better b than the one that is rounded off.
@@ -261,8 +293,8 @@ fn in_weights(
     let here = 0.5 * dot(&weights, &weights) + aim.c * losses;
     let is_met = here - dual <= aim.limits.tol * here.max(1e-12);
     let stop = stop.filter(|_| !is_met).unwrap_or(Stop::Converged);
-    let start = Start { numbers: weights.clone(), square: 0.0 };
-    Machine { numbers: weights, bias, primal: here, dual, steps, stop, start }
+    let start = Start::of_weights(weights.clone());
+    (Machine { numbers: weights, bias, primal: here, dual, steps, stop, start, claim: None }, bound)
 }
 
 /// The shortest weights with all margins, or the answer that there are none.
@@ -291,7 +323,8 @@ fn separated(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], 
                 dual: primal * (1.0 - gap),
                 steps,
                 stop: stop.unwrap_or(Stop::Converged),
-                start: Start { numbers: Vec::new(), square: 0.0 },
+                start: Start::of_weights(Vec::new()),
+                claim: None,
             })
         }
         Separation::None { largest_lead } => Err(not_separable(largest_lead * spread, spread, terms)),
@@ -299,30 +332,64 @@ fn separated(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], 
     }
 }
 
-/// The shortest weights within the tube: few labels can be kept so, and the dual finds them.
+/// The shortest weights within the tube. The squared loss with growing C tells whether there are any, and how large dual variables
+/// get; the loss itself with a C above these has no slack, so that its answer is that of all larger C.
 fn hard_tube(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], aim: Aim<'_>) -> Result<Machine> {
-    let rows: Vec<usize> = terms.iter().map(|term| term.row as usize).collect();
-    let divisor = divisors.map_or_else(|| vec![1.0; features.n_cols()], <[f64]>::to_vec);
-    let scaled = Scaler { shift: vec![0.0; divisor.len()], divisor }.apply(&features.select_rows(&rows))?;
-    let distinct = DistinctRows::new(&scaled);
-    let ground = Ground::of_kernel(KernelFunction::Linear, &distinct, 0)?;
-    let own: Vec<ItemTerm> =
-        terms.iter().enumerate().map(|(row, term)| ItemTerm { row: row as u32, ..*term }).collect();
-    let solved = ground.solve(&own, aim, None)?;
-    let rows = distinct.features();
-    let terms = solved.numbers.iter().copied().enumerate().filter(|(_, t)| *t != 0.0);
-    let numbers = rows.combine_rows(terms);
-    Ok(Machine { numbers, ..solved })
+    let measured = spread_of_features(features, divisors, terms);
+    // Features that say nothing have no unit.
+    let spread = if measured.is_normal() { measured } else { 1.0 };
+    let units: Vec<f64> =
+        (0..features.n_cols()).map(|at| spread * divisors.map_or(1.0, |divisors| divisors[at])).collect();
+    let equal: Vec<ItemTerm> = terms.iter().map(|term| ItemTerm { cost: 1.0, ..*term }).collect();
+    let mut sums = ItemSums::new(features, Some(Cow::Borrowed(&units)), Cow::Borrowed(&equal), Slack::Squared);
+    let limits = aim.limits;
+    let (mut c, mut steps, mut start, mut largest_before) = (1.0, 0, None, f64::INFINITY);
+    for _ in 0..MOST_GROWTH {
+        sums.set_c(c);
+        let max_iter = limits.max_iter.saturating_sub(steps);
+        let inner = Limits { tol: (0.01 * limits.tol).max(1e-12), max_iter, ..limits };
+        let minimum = newton_cg::minimise(&mut sums, start.take(), inner);
+        steps += minimum.steps;
+        let made: Vec<f64> = minimum.point.gradient.iter().map(|g| -g).collect();
+        // Every function without slack has ½‖w‖² ≥ s·total − s²·½‖made‖² for all s.
+        let total = dot(&minimum.weights, &made) + 2.0 * minimum.point.value;
+        let least = dot(&made, &made).sqrt() / total;
+        if total > 0.0 && (least <= NO_MARGIN || !measured.is_normal()) {
+            return Err(not_separable(least * spread, spread, terms));
+        }
+        if let Some(stop) = minimum.stop.filter(|stop| *stop != Stop::Stalled) {
+            return Err(unknown(stop));
+        }
+        let scores = sums.scores(&minimum.weights);
+        let (bias, _) = best_bias(&equal, &scores, true);
+        let slack = |(term, score): (&ItemTerm, &f64)| (term.low - score - bias).max(score + bias - term.high);
+        let largest = 2.0 * c * equal.iter().zip(&scores).map(slack).fold(0.0, f64::max);
+        if largest <= 2.0 * largest_before {
+            let max_iter = limits.max_iter.saturating_sub(steps);
+            let hard = Aim { c: (4.0 * largest).max(1.0), is_squared: false, limits: Limits { max_iter, ..limits } };
+            let (machine, _) = in_weights(features, Some(&units), &equal, hard, None);
+            steps += machine.steps;
+            let losses = machine.primal - 0.5 * dot(&machine.numbers, &machine.numbers);
+            if machine.stop == Stop::Converged && losses <= limits.tol * machine.primal.max(1e-12) {
+                let numbers = machine.numbers.iter().map(|w| w / spread).collect();
+                let [primal, dual] = [machine.primal, machine.dual].map(|value| value / spread / spread);
+                return Ok(Machine { numbers, primal, dual, steps, ..machine });
+            }
+        }
+        (largest_before, start) = (largest, Some(minimum.weights));
+        c *= GROWTH;
+    }
+    Err(still_unknown(steps, terms.len()))
 }
 
 /// Distinct terms over distinct rows: copies of an item are one item that costs as much as all of them.
-struct Members {
-    rows: Vec<u32>,
-    terms: Vec<ItemTerm>,
+pub(super) struct Members {
+    pub(super) rows: Vec<u32>,
+    pub(super) terms: Vec<ItemTerm>,
 }
 
 impl Members {
-    fn new(terms: &[ItemTerm], row_of: &[u32]) -> Self {
+    pub(super) fn new(terms: &[ItemTerm], row_of: &[u32]) -> Self {
         let mut known: HashMap<(u32, u64, u64), usize> = HashMap::with_capacity(terms.len());
         let mut members = Members { rows: Vec::new(), terms: Vec::new() };
         for term in terms {
@@ -342,7 +409,7 @@ impl Members {
     fn solve(&self, kernel: &ItemKernel<'_>, aim: Aim<'_>, start: Option<&Start>) -> Result<item_dual::DualSolution> {
         let dual = |term: &ItemTerm| dual_of(term, aim.c * term.cost, aim.is_squared);
         let duals: Vec<ItemDual> = self.terms.iter().map(dual).collect();
-        let start = start.map(|start| start.ahead(&duals));
+        let start = start.map(|start| start.coefficients(&duals));
         item_dual::solve(kernel, &self.rows, &duals, start.as_deref(), aim.limits)
     }
 
@@ -374,7 +441,7 @@ impl Members {
                 square += t * (score - solved.bias);
             }
             let largest = square.max(0.0).sqrt() / total;
-            if is_bound && total > 0.0 && largest <= NO_MARGIN * spread {
+            if total > 0.0 && largest <= NO_MARGIN * spread {
                 return Err(not_separable(largest, spread, &self.terms));
             }
             match solved.stop {
@@ -385,31 +452,11 @@ impl Members {
             start = Some(solved.coefficients);
             c *= GROWTH;
         }
-        Err(Error::Search {
-            problem: format!("after {steps} steps it is still not known whether the {n_items} items can be kept apart"),
-            remedy: "choose a large finite C, such as 1e6".into(),
-        })
+        Err(still_unknown(steps, n_items))
     }
 }
 
-impl Start {
-    /// The multiple of the coefficients that has the best dual value within new bounds: what is at its bound grows with it,
-    /// what is free hardly does.
-    fn ahead(&self, duals: &[ItemDual]) -> Vec<f64> {
-        let (mut most, mut total, mut curve) = (f64::INFINITY, 0.0, self.square);
-        for (&t, dual) in self.numbers.iter().zip(duals).filter(|(t, _)| **t != 0.0) {
-            let (bound, target) = if t > 0.0 { (dual.high, dual.above) } else { (dual.low, dual.below) };
-            most = f64::min(most, bound / t);
-            total += t * target;
-            curve += dual.shift * t * t;
-        }
-        let best = total / curve;
-        let factor = if best.is_finite() && best > 0.0 { best.min(most) } else { 1.0 };
-        self.numbers.iter().map(|t| t * factor).collect()
-    }
-}
-
-fn dual_of(term: &ItemTerm, cost: f64, is_squared: bool) -> ItemDual {
+pub(super) fn dual_of(term: &ItemTerm, cost: f64, is_squared: bool) -> ItemDual {
     match (term.low.is_finite(), term.high.is_finite()) {
         (true, false) => ItemDual::of_class(1.0, term.low, cost, is_squared),
         (false, _) => ItemDual::of_class(-1.0, -term.high, cost, is_squared),
@@ -433,6 +480,13 @@ fn not_separable(largest: f64, spread: f64, terms: &[ItemTerm]) -> Error {
         ),
         remedy: "choose a finite C, which allows for errors".into(),
         items: terms.len(),
+    }
+}
+
+fn still_unknown(steps: u64, n_items: usize) -> Error {
+    Error::Search {
+        problem: format!("after {steps} steps it is still not known whether {n_items} items allow for no slack"),
+        remedy: "choose a large finite C, such as 1e6".into(),
     }
 }
 

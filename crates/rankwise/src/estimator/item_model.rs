@@ -2,8 +2,8 @@
 
 use super::common::Effort;
 use super::item_machine::{Ground, Machine};
-use crate::data::{Items, Scale, Scaler};
-use crate::kernel::KernelFunction;
+use crate::data::{Features, Items, Scale, Scaler};
+use crate::kernel::{Approx, KernelFunction};
 use crate::loss::Loss;
 use crate::model::{
     Balance, Basis, LearntFrom, Method, Model, ScoreFunction, Scorer, SvmTraining, ThresholdRule, TieBandKind,
@@ -16,6 +16,7 @@ pub(super) struct ItemRecord<'a> {
     pub(super) method: Method,
     pub(super) loss: Loss,
     pub(super) kernel: KernelFunction,
+    pub(super) approx: Option<Approx>,
     pub(super) c: f64,
     pub(super) scale: Scale,
     pub(super) effort: &'a Effort,
@@ -49,6 +50,7 @@ impl ItemRecord<'_> {
         let is_hard = self.c == f64::INFINITY;
         let largest = machines.iter().map(|machine| machine.primal).fold(0.0, f64::max);
         let certificate = match (is_hard, self.kernel.is_positive_definite(), support.is_some()) {
+            _ if self.approx.is_some() => "relative duality gap of the machine without approximation",
             (true, ..) => "relative duality gap of ½‖w‖² where no slack is allowed",
             (_, false, _) => "relative duality gap; no bound, since the kernel is not positive definite",
             (_, _, true) => "relative duality gap, in f64 from the dual variables",
@@ -59,6 +61,7 @@ impl ItemRecord<'_> {
             learnt_from: LearntFrom::Items,
             loss: self.loss,
             kernel: self.kernel,
+            approx: self.approx,
             c: self.c,
             tol,
             seed: self.effort.seed,
@@ -117,25 +120,42 @@ impl ItemRecord<'_> {
 /// The function of the scaled features, and how many support items it has.
 fn function(machines: &[Machine], ground: &Ground<'_>) -> (ScoreFunction, Option<usize>) {
     let biases: Vec<f64> = machines.iter().map(|machine| ground.bias_of_model(machine)).collect();
-    let bias = biases.first().copied().unwrap_or(0.0);
     match (ground, machines) {
         (Ground::Rows { rows: Some((kernel, rows)), .. }, machines) => {
-            let is_support = |row: &usize| machines.iter().any(|machine| machine.numbers[*row] != 0.0);
-            let kept: Vec<usize> = (0..rows.n_rows()).filter(is_support).collect();
-            let support = rows.select_rows(&kept);
-            let columns = machines.iter().flat_map(|machine| kept.iter().map(|&row| machine.numbers[row]));
-            let coefficients: Vec<f64> = columns.collect();
-            let n_support = Some(kept.len());
-            if machines.len() == 1 {
-                return (ScoreFunction::Kernel { kernel: *kernel, support, coefficients, bias }, n_support);
-            }
-            let basis = Basis::Kernel { kernel: *kernel, support };
-            (ScoreFunction::Several { basis, coefficients, biases }, n_support)
+            let numbers: Vec<&[f64]> = machines.iter().map(|machine| machine.numbers.as_slice()).collect();
+            expansion(*kernel, rows, &numbers, biases)
         }
-        (_, [only]) => (ScoreFunction::Linear { weights: only.numbers.clone(), bias }, None),
+        (Ground::Landmarks(described), machines) => {
+            let map = described.landmarks();
+            let numbers: Vec<Vec<f64>> = machines.iter().map(|machine| map.coefficients(&machine.numbers)).collect();
+            expansion(map.kernel, &map.items, &numbers, biases)
+        }
+        (_, [only]) => {
+            let bias = biases.first().copied().unwrap_or(0.0);
+            (ScoreFunction::Linear { weights: only.numbers.clone(), bias }, None)
+        }
         (_, machines) => {
             let coefficients = machines.iter().flat_map(|machine| machine.numbers.iter().copied()).collect();
             (ScoreFunction::Several { basis: Basis::Features, coefficients, biases }, None)
         }
     }
+}
+
+/// Σ coefficient·K(row, ·) + bias of every machine, over the rows that have a coefficient in some.
+fn expansion<V: AsRef<[f64]>>(
+    kernel: KernelFunction,
+    rows: &Features,
+    machines: &[V],
+    biases: Vec<f64>,
+) -> (ScoreFunction, Option<usize>) {
+    let is_support = |row: &usize| machines.iter().any(|numbers| numbers.as_ref()[*row] != 0.0);
+    let kept: Vec<usize> = (0..rows.n_rows()).filter(is_support).collect();
+    let support = rows.select_rows(&kept);
+    let columns = machines.iter().flat_map(|numbers| kept.iter().map(|&row| numbers.as_ref()[row]));
+    let coefficients: Vec<f64> = columns.collect();
+    let n_support = Some(kept.len());
+    if let [bias] = biases[..] {
+        return (ScoreFunction::Kernel { kernel, support, coefficients, bias }, n_support);
+    }
+    (ScoreFunction::Several { basis: Basis::Kernel { kernel, support }, coefficients, biases }, n_support)
 }

@@ -3,7 +3,7 @@
 use super::common::Effort;
 use crate::data::{Features, Items, RankView, Scale, Scaler, largest_scale_ratio};
 use crate::error::{Error, Place, Result};
-use crate::kernel::KernelFunction;
+use crate::kernel::Approx;
 use crate::loss::Loss;
 use crate::model::{
     Balance, LearntFrom, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieBandKind, TieRegion, TieShare,
@@ -11,6 +11,7 @@ use crate::model::{
 };
 use crate::problem::{Draw, RankCounts, RankSums, Shape, Weighing};
 use crate::progress::Stop;
+use crate::solver::smoothing::Smoothed;
 
 /// Columns that are never too many.
 const MANY_COLUMNS: usize = 1 << 22;
@@ -131,6 +132,19 @@ pub(super) struct Solution {
     pub(super) stop: Stop,
 }
 
+impl From<Smoothed> for Solution {
+    fn from(answer: Smoothed) -> Self {
+        Solution {
+            bias: 0.0,
+            objective: answer.primal,
+            gap: answer.gap(),
+            steps: answer.steps,
+            stop: answer.stop.unwrap_or(Stop::Converged),
+            weights: answer.weights,
+        }
+    }
+}
+
 impl Solution {
     /// Refuses numbers that are none, and the zeros of a search that could not even begin.
     pub(super) fn checked(self) -> Result<Self> {
@@ -167,6 +181,7 @@ pub(super) struct Record<'a> {
     pub(super) balance: Balance,
     pub(super) normalise: bool,
     pub(super) pairs_per_item: Option<usize>,
+    pub(super) approx: Option<Approx>,
     pub(super) scale: Scale,
     pub(super) effort: &'a Effort,
     /// `None` for methods that see no groups.
@@ -180,26 +195,58 @@ pub(super) struct Record<'a> {
 
 impl Record<'_> {
     /// The model that a solution makes of these items.
-    pub(super) fn model(self, solution: Solution, items: &Items, scaler: Option<&Scaler>) -> Model {
-        let mut warnings = self.warnings;
-        warnings.extend(solution.why_not_converged(self.effort.tol));
+    pub(super) fn model(self, mut solution: Solution, items: &Items, scaler: Option<&Scaler>) -> Model {
+        let mut warnings = Vec::new();
         if solution.weights.iter().all(|&w| w == 0.0) {
             warnings
                 .push("all weights are 0, so that all scores are equal: the features say nothing of the labels".into());
         }
+        let weights = std::mem::take(&mut solution.weights);
+        let function = ScoreFunction::Linear { weights, bias: solution.bias };
+        self.model_of(function, None, solution, warnings, items, scaler)
+    }
+
+    /// The same for a machine with a kernel, whose function has this many items of support.
+    pub(super) fn kernel_model(
+        self,
+        (function, support): (ScoreFunction, usize),
+        solution: Solution,
+        items: &Items,
+        scaler: Option<&Scaler>,
+    ) -> Model {
+        let is_nothing = support == 0;
+        let warning = "all coefficients are 0, so that all scores are equal: the features say nothing of the labels";
+        let warnings = is_nothing.then(|| warning.into()).into_iter().collect();
+        self.model_of(function, Some(support), solution, warnings, items, scaler)
+    }
+
+    fn model_of(
+        self,
+        function: ScoreFunction,
+        support: Option<usize>,
+        solution: Solution,
+        more_warnings: Vec<String>,
+        items: &Items,
+        scaler: Option<&Scaler>,
+    ) -> Model {
+        let mut warnings = self.warnings;
+        warnings.extend(solution.why_not_converged(self.effort.tol));
+        warnings.extend(more_warnings);
+        let kernel = function.kernel();
         let scorer = Scorer {
             n_features: items.features.n_cols(),
             feature_names: items.feature_names.clone(),
             are_indicators: items.are_indicators,
             scaler: scaler.cloned(),
-            function: ScoreFunction::Linear { weights: solution.weights, bias: solution.bias },
+            function,
         };
         let pairs = self.counts.map_or(0, |counts| usize::try_from(counts.n_pairs).unwrap_or(usize::MAX));
         let training = Training {
             method: self.method,
             learnt_from: LearntFrom::Items,
             loss: self.loss,
-            kernel: KernelFunction::Linear,
+            kernel,
+            approx: self.approx,
             c: self.c,
             tol: self.effort.tol,
             seed: self.effort.seed,
@@ -221,7 +268,7 @@ impl Record<'_> {
             certificate: self.certificate.into(),
             iterations: solution.steps,
             stop: solution.stop,
-            support: None,
+            support,
             support_pairs: 0,
             collapsed: false,
             tie_share: TieShare { observed: 0.0, predicted: 0.0 },

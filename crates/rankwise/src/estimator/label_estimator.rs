@@ -3,7 +3,7 @@
 use super::{Effort, Fit, SvmClassifier, SvmRegressor};
 use crate::data::{ClassItems, Ranking, Scale};
 use crate::error::{Error, Result};
-use crate::kernel::Kernel;
+use crate::kernel::{Approx, Kernel};
 use crate::loss::Loss;
 use crate::model::Method;
 use crate::progress::Watch;
@@ -68,6 +68,14 @@ impl LabelEstimator {
         match self {
             LabelEstimator::Classify(svm) => svm.scale,
             LabelEstimator::Regress(svm) => svm.scale,
+        }
+    }
+
+    /// What stands for the functions of a kernel.
+    pub fn approx(&self) -> Option<Approx> {
+        match self {
+            LabelEstimator::Classify(svm) => svm.approx,
+            LabelEstimator::Regress(svm) => svm.approx,
         }
     }
 

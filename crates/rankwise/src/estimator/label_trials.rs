@@ -11,7 +11,7 @@ use super::label_estimator::LabelEstimator;
 use super::{SvmClassifier, SvmRegressor};
 use crate::data::{Features, Scale, Scaler, far_shift};
 use crate::error::{Error, Result};
-use crate::kernel::{Gamma, Kernel, KernelFunction};
+use crate::kernel::{Approx, Gamma, Kernel, KernelFunction};
 use crate::loss::Loss;
 use crate::model::ClassVerdicts;
 use crate::progress::{Stop, Watch};
@@ -66,6 +66,8 @@ pub(crate) struct Stage {
     scaler: Option<Scaler>,
     /// Scaled; of linear machines none.
     distinct: Option<DistinctRows>,
+    /// How many landmarks to choose from which of the distinct rows, where they stand for the kernel.
+    landmarks: Option<(usize, Vec<usize>)>,
     /// The parts that stand on it.
     parts: Vec<usize>,
 }
@@ -118,7 +120,8 @@ impl<'a> LabelTrials<'a> {
         Scaler::learn_weighted(self.estimator.scale(), &self.items.features, rows, Some(weights))
     }
 
-    /// Everything that fits with a kernel stand on. Parts share a stage where scaling and γ `scale` make no difference.
+    /// Everything that fits with a kernel stand on. Parts share a stage where scaling, γ `scale`
+    /// and landmarks make no difference.
     pub(crate) fn stages(&self, kernel: Kernel) -> Result<Vec<Stage>> {
         let all: Vec<usize> = (0..self.parts.len()).collect();
         if kernel == Kernel::Linear {
@@ -126,6 +129,7 @@ impl<'a> LabelTrials<'a> {
                 function: KernelFunction::Linear,
                 scaler: self.scaler(parts[0]),
                 distinct: None,
+                landmarks: None,
                 parts,
             };
             return Ok(match self.estimator.scale() {
@@ -141,15 +145,28 @@ impl<'a> LabelTrials<'a> {
                 None => Cow::Borrowed(&*self.items.features),
             };
             let function = self.resolve(kernel, &scaled, part)?;
-            match stages.iter_mut().find(|stage| stage.scaler.is_none() && stage.function == function) {
-                Some(stage) if scaler.is_none() => stage.parts.push(part),
-                _ => {
-                    let distinct = Some(DistinctRows::new(&scaled));
-                    stages.push(Stage { function, scaler, distinct, parts: vec![part] });
+            let shares = |stage: &&mut Stage| {
+                stage.function == function && [&stage.scaler, &scaler].iter().all(|scaler| scaler.is_none())
+            };
+            match stages.iter_mut().filter(|stage| stage.landmarks.is_none()).find(shares) {
+                Some(stage) => stage.parts.push(part),
+                None => {
+                    let distinct = DistinctRows::new(&scaled);
+                    let landmarks =
+                        self.estimator.approx().map(|Approx::Nystrom(n)| (n, self.learnt_rows(&distinct, part)));
+                    stages.push(Stage { function, scaler, distinct: Some(distinct), landmarks, parts: vec![part] });
                 }
             }
         }
         Ok(stages)
+    }
+
+    /// The distinct rows that a part learns from, in order.
+    fn learnt_rows(&self, distinct: &DistinctRows, part: usize) -> Vec<usize> {
+        let mut is_learnt = vec![false; distinct.features().n_rows()];
+        let items = distinct.row_of().iter().zip(&self.parts[part].weights);
+        items.filter(|(_, weight)| **weight > 0.0).for_each(|(&row, _)| is_learnt[row as usize] = true);
+        (0..is_learnt.len()).filter(|&row| is_learnt[row]).collect()
     }
 
     /// A kernel with its parameters for a part: γ `scale` depends on what is learnt from.
@@ -165,9 +182,10 @@ impl<'a> LabelTrials<'a> {
 
     /// The ground of a stage, with so much memory for kernel rows.
     pub(crate) fn ground<'s>(&'s self, stage: &'s Stage, cache_mb: usize) -> Result<TrialGround<'s>> {
-        let ground = match &stage.distinct {
-            Some(distinct) => Ground::of_kernel(stage.function, distinct, cache_mb)?,
-            None => {
+        let ground = match (&stage.distinct, &stage.landmarks) {
+            (Some(distinct), Some((n, among))) => Ground::of_landmarks(stage.function, distinct, Some(among), *n)?,
+            (Some(distinct), None) => Ground::of_kernel(stage.function, distinct, cache_mb)?,
+            (None, _) => {
                 let near = self.near.as_ref().unwrap_or(&self.items.features);
                 Ground::of_features(near, Some(&self.items.weights), stage.scaler.as_ref())?
             }

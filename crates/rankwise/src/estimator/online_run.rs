@@ -498,6 +498,7 @@ impl OnlineRun {
             tie_share: TieShare { observed: 0.0, predicted: 0.0 },
             margin: None,
             normalise: false,
+            approx: None,
             pairs_per_item: None,
             online: Some(OnlineTraining {
                 task: svm.task,

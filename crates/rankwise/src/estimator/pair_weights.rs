@@ -186,9 +186,9 @@ impl<'e> Instance<'e, '_> {
             let mut limits = self.limits;
             limits.tol = if is_quick { tol.min(EXACT) } else { tol };
             let found = newton_cg::minimise(&mut sums, start, limits);
-            gap = found.gap();
+            gap = found.gap;
             is_exact = is_quick && gap <= 1e-10;
-            (weights, objective, steps, stop) = (found.weights.clone(), found.primal(), found.steps, found.stop);
+            (weights, objective, steps, stop) = (found.weights.clone(), found.primal, found.steps, found.stop);
         }
         let stop = if gap <= tol { Stop::Converged } else { stop.unwrap_or(Stop::Converged) };
         if !objective.is_finite() || !gap.is_finite() || weights.iter().any(|w| !w.is_finite()) {

@@ -435,6 +435,7 @@ impl PairMachine {
             tie_share: TieShare { observed: share(&|k| data.outcomes[k] == Outcome::Tie), predicted: share(&is_tie) },
             margin: None,
             normalise: false,
+            approx: None,
             pairs_per_item: None,
             online: None,
             svm: None,

@@ -8,6 +8,7 @@ use super::item_ranker::{
 };
 use crate::data::{Items, RankView, Ranking, Scale, Scaler, StoredRanking};
 use crate::error::{Error, Result};
+use crate::kernel::{Approx, Kernel};
 use crate::loss::Loss;
 use crate::model::{Balance, Method, Model};
 use crate::problem::{BlockSums, Draw, RankCounts, RankSums, Shape, Weighing};
@@ -15,9 +16,9 @@ use crate::progress::{Stop, Unwatched, Watch};
 use crate::solver::hard_margin::{self, Separation};
 use crate::solver::{Limits, newton_cg, smoothing};
 
-/// Ranking SVM with linear scores r(x) = w·x:
+/// Ranking SVM with scores r(x) = w·x, or those of a kernel, r(x) = Σ aᵢ·K(xᵢ, x):
 ///
-/// ½‖w‖² + C·Σ c_ij·ℓ(1 − (r(x_i) − r(x_j)))  over the pairs (i, j) of one group with label_i > label_j,
+/// ½‖r‖² + C·Σ c_ij·ℓ(1 − (r(x_i) − r(x_j)))  over the pairs (i, j) of one group with label_i > label_j,
 ///
 /// c_ij = weight_i·weight_j·(weight of the group). No pair is ever formed: the squared hinge and the hinge take
 /// O(n log n) time a step, the logistic loss O(pairs).
@@ -43,6 +44,10 @@ pub struct RankSvm {
     pub c: f64,
     /// The loss.
     pub loss: Loss,
+    /// The kernel; with one that is not linear, r is a function of its space, and ‖r‖ its norm there.
+    pub kernel: Kernel,
+    /// What stands for the functions of the kernel; `None`: the optimum over all of them.
+    pub approx: Option<Approx>,
     /// [`Balance::Groups`]: all groups of weight 1 count the same.
     pub balance: Balance,
     /// Only so many random partners of each item make pairs with it, drawn by the seed (see [`crate::data::drawn_pairs`]);
@@ -61,11 +66,13 @@ impl Default for RankSvm {
 }
 
 impl RankSvm {
-    /// Default parameters: C 1, squared hinge.
+    /// Default parameters: C 1, squared hinge, linear.
     pub fn new() -> Self {
         RankSvm {
             c: 1.0,
             loss: Loss::SquaredHinge,
+            kernel: Kernel::Linear,
+            approx: None,
             balance: Balance::None,
             pairs_per_item: None,
             scale: Scale::None,
@@ -78,6 +85,10 @@ impl RankSvm {
         c: f64,
         /// Sets the loss.
         loss: Loss,
+        /// Sets the kernel.
+        kernel: Kernel,
+        /// Sets what stands for the functions of the kernel; `None`: the optimum over all of them.
+        approx: Option<Approx>,
         /// Sets how groups are weighted against each other.
         balance: Balance,
         /// Sets how many random partners of each item make pairs with it; `None`: all.
@@ -100,6 +111,16 @@ impl RankSvm {
         if self.pairs_per_item == Some(0) {
             return Err(Error::parameter("pairs_per_item", 0, "a number of at least 1"));
         }
+        self.kernel.check()?;
+        if let Some(approx) = self.approx {
+            approx.check(self.kernel)?;
+        }
+        if self.kernel != Kernel::Linear && self.c == f64::INFINITY {
+            return Err(Error::Unsupported {
+                problem: "C = inf asks for a hard margin, which only linear scores have here".into(),
+                remedy: "choose a finite C, or --kernel linear".into(),
+            });
+        }
         self.effort.check()
     }
 
@@ -113,6 +134,9 @@ impl RankSvm {
         self.check()?;
         check_width(&data.items.features)?;
         let started = Instant::now();
+        if self.kernel != Kernel::Linear {
+            return self.fit_kernel(data, start, started, watch);
+        }
         self.effort.in_pool(|threads| {
             let scaler = data.scaler(self.scale);
             let near = data.near_zero();
@@ -132,6 +156,12 @@ impl RankSvm {
     /// number of items alone, some 50 bytes for each of grades. An error where even that is more than may be used.
     pub fn fit_stored(&self, data: &mut StoredRanking, start: Option<&Model>, watch: &dyn Watch) -> Result<Fit> {
         self.check()?;
+        if self.kernel != Kernel::Linear {
+            return Err(Error::Unsupported {
+                problem: "kernels need all features in memory".into(),
+                remedy: "choose --kernel linear, or allow more memory".into(),
+            });
+        }
         check_width_of(data.n_features(), data.rows().n_stored())?;
         let started = Instant::now();
         data.reset();
@@ -321,21 +351,13 @@ pub(super) fn solution_of(
     limits: Limits<'_>,
 ) -> Solution {
     if loss == Loss::Hinge {
-        let answer = smoothing::minimise(sums, start, limits);
-        return Solution {
-            bias: 0.0,
-            objective: answer.primal,
-            gap: answer.gap(),
-            steps: answer.steps,
-            stop: answer.stop.unwrap_or(Stop::Converged),
-            weights: answer.weights,
-        };
+        return smoothing::minimise(sums, start, limits).into();
     }
     let minimum = newton_cg::minimise(sums, start, limits);
     Solution {
         bias: 0.0,
-        objective: minimum.primal(),
-        gap: minimum.gap(),
+        objective: minimum.primal,
+        gap: minimum.gap,
         steps: minimum.steps,
         stop: minimum.stop.unwrap_or(Stop::Converged),
         weights: minimum.weights,
@@ -358,6 +380,7 @@ pub(super) fn record<'a>(
         balance: svm.balance,
         normalise: false,
         pairs_per_item: svm.pairs_per_item,
+        approx: svm.approx,
         scale: svm.scale,
         effort: &svm.effort,
         counts: Some(counts),

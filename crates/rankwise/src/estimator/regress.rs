@@ -5,12 +5,14 @@ use std::time::Instant;
 
 use super::common::{Effort, Fit, setters};
 use super::given::{self, GivenMachines};
-use super::item_machine::{Aim, DistinctRows, Ground, Machine, Start};
+use super::item_landmarks::check_approx;
+use super::item_machine::{Aim, DistinctRows, Ground, Machine};
 use super::item_model::ItemRecord;
 use super::item_ranker::{check_width, why_to_scale};
+use super::item_start::Start;
 use crate::data::{Ranking, Scale, Scaler};
 use crate::error::{Error, Place, Result};
-use crate::kernel::{Kernel, KernelFunction};
+use crate::kernel::{Approx, Kernel, KernelFunction};
 use crate::loss::Loss;
 use crate::model::{Method, SvmTraining};
 use crate::problem::ItemTerm;
@@ -41,6 +43,8 @@ pub struct SvmRegressor {
     pub c: f64,
     /// The kernel.
     pub kernel: Kernel,
+    /// What stands for the functions of the kernel; `None` for all of them.
+    pub approx: Option<Approx>,
     /// [`Loss::Epsilon`] or [`Loss::SquaredEpsilon`].
     pub loss: Loss,
     /// ε, how far from a label a value may be without loss.
@@ -63,6 +67,7 @@ impl SvmRegressor {
         SvmRegressor {
             c: 1.0,
             kernel: Kernel::Linear,
+            approx: None,
             loss: Loss::Epsilon,
             epsilon: 0.1,
             scale: Scale::None,
@@ -75,6 +80,8 @@ impl SvmRegressor {
         c: f64,
         /// Sets the kernel.
         kernel: Kernel,
+        /// Sets what stands for the functions of the kernel.
+        approx: Option<Approx>,
         /// Sets the loss.
         loss: Loss,
         /// Sets how far from a label a value may be without loss.
@@ -97,6 +104,7 @@ impl SvmRegressor {
             return Err(Error::parameter("loss", self.loss.name(), "epsilon or squared-epsilon for regressions"));
         }
         self.kernel.check()?;
+        check_approx(self.approx, self.kernel, self.c)?;
         self.effort.check()
     }
 
@@ -130,9 +138,10 @@ impl SvmRegressor {
                     (Some(DistinctRows::new(&scaled)), kernel)
                 }
             };
-            let ground = match &distinct {
-                Some(distinct) => Ground::of_kernel(kernel, distinct, self.effort.cache_mb)?,
-                None => Ground::of_features(&data.items.features, Some(&weights), scaler.as_ref())?,
+            let ground = match (&distinct, self.approx) {
+                (Some(distinct), Some(Approx::Nystrom(n))) => Ground::of_landmarks(kernel, distinct, None, n)?,
+                (Some(distinct), None) => Ground::of_kernel(kernel, distinct, self.effort.cache_mb)?,
+                (None, _) => Ground::of_features(&data.items.features, Some(&weights), scaler.as_ref())?,
             };
             let aim = self.aim(started, watch);
             let machine = self.machine(&data.labels, &weights, &ground, aim, None)?;
@@ -140,6 +149,7 @@ impl SvmRegressor {
                 method: Method::Regress,
                 loss: self.loss,
                 kernel,
+                approx: self.approx,
                 c: self.c,
                 scale: self.scale,
                 effort: &self.effort,
@@ -147,7 +157,7 @@ impl SvmRegressor {
                 n_items: data.n_items(),
                 warnings: why_to_scale(self.scale, &data.items).into_iter().collect(),
             };
-            let model = record.model(&[machine], &ground, &data.items, scaler.as_ref());
+            let model = record.model(&ground.measured(vec![machine])?, &ground, &data.items, scaler.as_ref());
             Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
         })
     }
@@ -156,7 +166,7 @@ impl SvmRegressor {
     pub fn fit_given(&self, matrix: &[f64], labels: &[f64], weights: Option<Vec<f64>>) -> Result<GivenMachines> {
         self.check()?;
         let n = labels.len();
-        given::check_matrix(matrix, n)?;
+        given::check_matrix(matrix, n, self.approx)?;
         if let Some(bad) = labels.iter().find(|label| !label.is_finite()) {
             return Err(Error::parameter("labels", bad, "finite numbers"));
         }
@@ -175,7 +185,7 @@ impl SvmRegressor {
         Aim { c: self.c, is_squared: self.loss.is_squared(), limits: self.effort.limits(started, watch) }
     }
 
-    /// The machine, solved in units in which labels are about 1; items of weight 0 do not count. `start` is from another C.
+    /// The machine, solved in units in which labels are about 1; items of weight 0 do not count. `start` is from a smaller C.
     pub(super) fn machine(
         &self,
         labels: &[f64],

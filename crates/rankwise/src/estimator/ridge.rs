@@ -107,6 +107,7 @@ impl Ridge {
                 balance: Balance::None,
                 normalise: false,
                 pairs_per_item: None,
+                approx: None,
                 scale: self.scale,
                 effort: &self.effort,
                 counts: None,

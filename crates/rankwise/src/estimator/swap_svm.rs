@@ -3,16 +3,20 @@
 use std::time::Instant;
 
 use super::common::{Effort, Fit, setters};
-use super::item_ranker::{Record, Solution, check_width, rank_sums, weights_of, why_dropped, why_to_scale};
+use super::item_ranker::{
+    Record, Solution, check_pairs, check_width, rank_sums, weights_of, why_dropped, why_to_scale,
+};
+use super::kernel_items::{KernelItems, no_start};
 use crate::data::{Ranking, Scale};
 use crate::error::{Error, Result};
+use crate::kernel::Kernel;
 use crate::loss::Loss;
 use crate::model::{Balance, Method, Model};
-use crate::problem::{BlockSums, Shape, Weighing};
+use crate::problem::{BlockSums, KernelSums, RankCounts, RankSums, Shape, Weighing};
 use crate::progress::{Stop, Unwatched, Watch};
-use crate::solver::cutting_plane;
+use crate::solver::{Limits, cutting_plane};
 
-/// The structural SVM whose loss is the number of swapped pairs, with linear scores r(x) = w·x:
+/// The structural SVM whose loss is the number of swapped pairs, with scores r(x) = w·x, or those of a kernel:
 ///
 /// ½‖w‖² + C·ξ   with   w·[Ψ(y) − Ψ(y′)] ≥ Δ(y′) − ξ   for every assignment y′ of ±1 to the pairs of items with
 /// different labels in one group,
@@ -47,6 +51,8 @@ pub struct SwapSvm {
     pub normalise: bool,
     /// [`Balance::Groups`]: all groups of weight 1 count the same.
     pub balance: Balance,
+    /// The kernel; with one that is not linear, w and x are in its space.
+    pub kernel: Kernel,
     /// The scaling of features.
     pub scale: Scale,
     /// How much work a fit may do.
@@ -62,7 +68,14 @@ impl Default for SwapSvm {
 impl SwapSvm {
     /// Default parameters: C 1, nothing normalised.
     pub fn new() -> Self {
-        SwapSvm { c: 1.0, normalise: false, balance: Balance::None, scale: Scale::None, effort: Effort::default() }
+        SwapSvm {
+            c: 1.0,
+            normalise: false,
+            balance: Balance::None,
+            kernel: Kernel::Linear,
+            scale: Scale::None,
+            effort: Effort::default(),
+        }
     }
 
     setters! {
@@ -72,6 +85,8 @@ impl SwapSvm {
         normalise: bool,
         /// Sets how groups are weighted against each other.
         balance: Balance,
+        /// Sets the kernel.
+        kernel: Kernel,
         /// Sets the scaling of features.
         scale: Scale,
         /// Sets how much work a fit may do.
@@ -86,6 +101,7 @@ impl SwapSvm {
         if self.balance == Balance::Outcomes {
             return Err(Error::parameter("balance", "outcomes", "none or groups for items"));
         }
+        self.kernel.check()?;
         self.effort.check()
     }
 
@@ -101,42 +117,90 @@ impl SwapSvm {
         let started = Instant::now();
         self.effort.in_pool(|threads| {
             let scaler = data.scaler(self.scale);
-            let start = start.map(|model| weights_of(model, &data.items, scaler.as_ref())).transpose()?;
-            let near = data.near_zero();
-            let weighing = if self.balance == Balance::Groups { Weighing::Balanced } else { Weighing::AsGiven };
-            let mut sums = rank_sums(near.view(), |_| true, scaler.as_ref(), Shape::Swapped, self.c, weighing, None)?;
-            if self.normalise {
-                sums.set_c(self.c / sums.mass());
-            }
-            let minimum = cutting_plane::minimise(&mut sums, start, self.effort.limits(started, watch));
-            let solution = Solution {
-                bias: 0.0,
-                objective: minimum.primal,
-                gap: minimum.gap(),
-                steps: minimum.planes,
-                stop: minimum.stop.unwrap_or(Stop::Converged),
-                weights: minimum.weights,
-            };
-            let counts = sums.counts();
+            let limits = self.effort.limits(started, watch);
             let mut warnings: Vec<String> = why_to_scale(self.scale, &data.items).into_iter().collect();
-            warnings.extend(why_dropped(counts));
-            let record = Record {
-                method: Method::Swap,
-                loss: Loss::Hinge,
-                c: self.c,
-                balance: self.balance,
-                normalise: self.normalise,
-                pairs_per_item: None,
-                scale: self.scale,
-                effort: &self.effort,
-                counts: Some(counts),
-                items: counts.n_items,
-                certificate: "objective minus the minimum over the cutting planes, relative to the objective",
-                margin: None,
-                warnings,
+            let model = if self.kernel == Kernel::Linear {
+                let start = start.map(|model| weights_of(model, &data.items, scaler.as_ref())).transpose()?;
+                let near = data.near_zero();
+                let (c, weighing) = (self.c, self.weighing());
+                let mut sums = rank_sums(near.view(), |_| true, scaler.as_ref(), Shape::Swapped, c, weighing, None)?;
+                self.divide(&mut sums);
+                let solution = solution(cutting_plane::minimise(&mut sums, start, limits)).checked()?;
+                warnings.extend(why_dropped(sums.counts()));
+                self.record(sums.counts(), warnings).model(solution, &data.items, scaler.as_ref())
+            } else {
+                if start.is_some() {
+                    return Err(no_start());
+                }
+                let items = KernelItems::new(self.kernel, data, scaler.as_ref())?;
+                let (solution, counts) = self.search(&items, data, limits)?;
+                warnings.extend(why_dropped(counts));
+                let function = items.function(&solution.weights);
+                self.record(counts, warnings).kernel_model(function, solution, &data.items, scaler.as_ref())
             };
-            let model = record.model(solution.checked()?, &data.items, scaler.as_ref());
             Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
         })
+    }
+
+    fn weighing(&self) -> Weighing {
+        if self.balance == Balance::Groups { Weighing::Balanced } else { Weighing::AsGiven }
+    }
+
+    fn divide(&self, sums: &mut RankSums<'_>) {
+        if self.normalise {
+            sums.set_c(self.c / sums.mass());
+        }
+    }
+
+    /// Planes whose normals are coefficients of items. Bounds of theirs must hold to the last digit, so that kernel values
+    /// are in f64.
+    fn search(&self, items: &KernelItems, data: &Ranking, limits: Limits<'_>) -> Result<(Solution, RankCounts)> {
+        let mut losses =
+            RankSums::of_view(items.view(data), |_| true, None, Shape::Swapped, self.c, self.weighing(), None);
+        let counts = losses.counts();
+        check_pairs(data.n_items(), counts, losses.mass())?;
+        self.divide(&mut losses);
+        let matrix = items.matrix(true, self.effort.cache_mb << 20)?;
+        let n = matrix.len();
+        // Planes need no basis; but whether there is one tells whether there is a norm.
+        let places = if items.kernel.is_positive_definite() { Vec::new() } else { (0..n as u32).collect() };
+        let mut sums = KernelSums::new(&*matrix, losses, items.basis(&*matrix, places, self.effort.seed)?);
+        let minimum = cutting_plane::minimise(&mut sums, None, limits);
+        if sums.dot(&minimum.weights, &minimum.weights) < -1e-6 * minimum.primal.abs() {
+            return Err(items.not_positive());
+        }
+        let mut solution = solution(minimum);
+        solution.weights.truncate(n);
+        Ok((solution.checked()?, counts))
+    }
+
+    fn record(&self, counts: RankCounts, warnings: Vec<String>) -> Record<'_> {
+        Record {
+            method: Method::Swap,
+            loss: Loss::Hinge,
+            c: self.c,
+            balance: self.balance,
+            normalise: self.normalise,
+            pairs_per_item: None,
+            approx: None,
+            scale: self.scale,
+            effort: &self.effort,
+            counts: Some(counts),
+            items: counts.n_items,
+            certificate: "objective minus the minimum over the cutting planes, relative to the objective",
+            margin: None,
+            warnings,
+        }
+    }
+}
+
+fn solution(minimum: cutting_plane::Minimum) -> Solution {
+    Solution {
+        bias: 0.0,
+        objective: minimum.primal,
+        gap: minimum.gap(),
+        steps: minimum.planes,
+        stop: minimum.stop.unwrap_or(Stop::Converged),
+        weights: minimum.weights,
     }
 }

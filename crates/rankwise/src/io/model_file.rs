@@ -326,7 +326,7 @@ impl Entries<'_> {
         } else if kernel == Basis::Features.kernel() {
             Basis::Features
         } else {
-            return Err(Fault::damaged("its machines have a kernel, but no support items"));
+            return Err(Fault::damaged("its machines have a kernel, but its tensor \"support\" is missing"));
         };
         let biases = self.f64s("machine_biases")?;
         let tensor = self.tensor("machine_coefficients", 2)?;

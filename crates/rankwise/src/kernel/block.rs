@@ -325,6 +325,26 @@ impl<T: Real> ItemBlocks<T> {
         }
     }
 
+    /// Kernel values of the items `rows` with those from `first` on (a multiple of [`LANES`]), row by row; `out` has as many
+    /// numbers for each row, a multiple of [`LANES`] too. Behind the last item there may be anything. On this thread alone.
+    pub(crate) fn tile(&self, rows: std::ops::Range<usize>, first: usize, out: &mut [T]) {
+        let stride = out.len() / rows.len().max(1);
+        match &self.store {
+            Store::Dense(packed) => {
+                let queries = DenseQueries::new(packed, rows.start as u32..rows.end as u32);
+                queries.tile(&self.kernel, packed, first / LANES, stride, out);
+            }
+            Store::Sparse(items) => {
+                for (a, out) in rows.zip(out.chunks_mut(stride.max(1))) {
+                    let dense = items.to_dense(a);
+                    for (b, out) in (first..self.n).zip(out) {
+                        *out = T::from_f64(of_dot(&self.kernel, items.dot(b, &dense), self.norm(a) + self.norm(b)));
+                    }
+                }
+            }
+        }
+    }
+
     /// The dense items in panels; `None` for sparse ones.
     pub(crate) fn packed(&self) -> Option<&Packed<T>> {
         match &self.store {

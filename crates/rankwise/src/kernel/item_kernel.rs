@@ -33,7 +33,12 @@ pub(crate) struct ItemKernel<'a> {
 #[derive(Debug)]
 enum Source<'a> {
     /// Computed from features, in f32; in f64 from the day that somebody asks.
-    Items { kernel: KernelFunction, items: &'a Features, narrow: ItemBlocks<f32>, exact: OnceLock<ItemBlocks<f64>> },
+    Items {
+        kernel: KernelFunction,
+        items: &'a Features,
+        narrow: Box<ItemBlocks<f32>>,
+        exact: OnceLock<Box<ItemBlocks<f64>>>,
+    },
     /// A symmetric matrix, row by row.
     Given { n: usize, matrix: &'a [f64] },
 }
@@ -42,7 +47,7 @@ impl<'a> ItemKernel<'a> {
     /// A kernel on rows of features, of which rows may be kept in so much memory. Kernel values that leave the range of f32
     /// are an error.
     pub(crate) fn new(kernel: KernelFunction, items: &'a Features, cache_mb: usize) -> Result<Self> {
-        let narrow = ItemBlocks::<f32>::new(kernel, items)?;
+        let narrow = Box::new(ItemBlocks::<f32>::new(kernel, items)?);
         let diagonal = (0..items.n_rows()).map(|item| narrow.self_value(item)).collect();
         let source = Source::Items { kernel, items, narrow, exact: OnceLock::new() };
         Ok(ItemKernel { diagonal, cache_bytes: cache_mb << 20, source })
@@ -53,7 +58,7 @@ impl<'a> ItemKernel<'a> {
         if matrix.len() != n * n {
             return Err(Error::parameter("kernel", matrix.len(), format!("the {n} × {n} numbers of a square matrix")));
         }
-        if let Some(value) = matrix.iter().find(|value| !(value.abs() < 1e30)) {
+        if let Some(value) = matrix.iter().find(|value| value.is_nan() || value.abs() >= 1e30) {
             return Err(Error::parameter("kernel", value, "finite numbers below 1e30"));
         }
         for row in 0..n {
@@ -108,7 +113,7 @@ impl<'a> ItemKernel<'a> {
                 if let Some(blocks) = exact.get() {
                     return Ok(KernelValues::Computed { blocks, cache_bytes: self.cache_bytes });
                 }
-                let blocks = ItemBlocks::new(*kernel, items)?;
+                let blocks = Box::new(ItemBlocks::new(*kernel, items)?);
                 let blocks = exact.get_or_init(|| blocks);
                 Ok(KernelValues::Computed { blocks, cache_bytes: self.cache_bytes })
             }

@@ -14,6 +14,9 @@ use crate::math::dot;
 /// What of K(x, x) may be missing, relative to the largest, where nothing is said to be missing.
 const ROUNDING: f64 = 1e-12;
 
+/// Items from which on landmarks are chosen among some of them.
+const MANY_ITEMS: usize = 2000;
+
 /// The landmarks of a kernel, and how other items are described by them.
 #[derive(Debug, Clone)]
 pub struct Landmarks {
@@ -72,7 +75,20 @@ impl Landmarks {
             out.iter_mut().zip(&columns).for_each(|(v, column)| *v = column[item]);
         });
         let map = Landmarks { kernel, items: items.select_rows(&chosen), factor };
-        Ok(Chosen { map, values })
+        Ok(Chosen { map, rows: chosen, values })
+    }
+
+    /// The same for any number of items: of many, some that lie evenly among all are chosen from.
+    pub(crate) fn spread(kernel: KernelFunction, items: &Features, most: usize) -> Result<Chosen> {
+        let n = items.n_rows();
+        let n_some = MANY_ITEMS.max(4 * most);
+        if n <= n_some {
+            return Self::choose(kernel, items, most);
+        }
+        let some: Vec<usize> = (0..n_some).map(|at| at * n / n_some).collect();
+        let Chosen { map, rows, .. } = Self::choose(kernel, &items.select_rows(&some), most)?;
+        let values = map.describe(items)?;
+        Ok(Chosen { map, rows: rows.into_iter().map(|row| some[row]).collect(), values })
     }
 
     /// How many landmarks there are.
@@ -130,8 +146,19 @@ impl Landmarks {
 /// Landmarks with what they say of the items that they were chosen from.
 pub(crate) struct Chosen {
     pub(crate) map: Landmarks,
+    /// Which of the items they are.
+    pub(crate) rows: Vec<usize>,
     /// ψ of the items, row by row.
     pub(crate) values: Vec<f64>,
+}
+
+impl Chosen {
+    /// [`Landmarks::coefficients`], one for each of `n` items that landmarks were chosen from; those of others are 0.
+    pub(crate) fn coefficients(&self, weights: &[f64], n: usize) -> Vec<f64> {
+        let mut out = vec![0.0; n];
+        self.rows.iter().zip(self.map.coefficients(weights)).for_each(|(&row, value)| out[row] = value);
+        out
+    }
 }
 
 #[cfg(test)]
@@ -148,7 +175,7 @@ mod tests {
     fn all_items_as_landmarks_give_the_kernel() {
         for kernel in [KernelFunction::Rbf { gamma: 0.3 }, KernelFunction::Poly { gamma: 0.5, coef0: 1.0, degree: 2 }] {
             let items = items(40, 3, 1);
-            let Chosen { map, values } = Landmarks::choose(kernel, &items, 100).unwrap();
+            let Chosen { map, values, .. } = Landmarks::choose(kernel, &items, 100).unwrap();
             let r = map.len();
             // A polynomial of degree 2 in 3 features has 10 dimensions.
             assert_eq!(r, if matches!(kernel, KernelFunction::Poly { .. }) { 10 } else { 40 });
@@ -166,7 +193,7 @@ mod tests {
     #[test]
     fn new_items_are_described_as_the_old_ones_were() {
         let items = items(60, 2, 2);
-        let Chosen { map, values } = Landmarks::choose(KernelFunction::Rbf { gamma: 1.0 }, &items, 12).unwrap();
+        let Chosen { map, values, .. } = Landmarks::choose(KernelFunction::Rbf { gamma: 1.0 }, &items, 12).unwrap();
         assert_eq!(map.len(), 12);
         let beside = map.beside(&items).unwrap().to_dense();
         let weights: Vec<f64> = (0..12).map(|k| 1.0 / (1.0 + k as f64)).collect();

@@ -46,6 +46,46 @@ pub enum Kernel {
     },
 }
 
+/// What may stand for the functions of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Approx {
+    /// The functions that so many items span (Nyström), each the one that those before it describe worst.
+    Nystrom(usize),
+}
+
+impl Approx {
+    /// Checks the number of items, and that there is a kernel to approach.
+    pub fn check(self, kernel: Kernel) -> Result<()> {
+        let Approx::Nystrom(n) = self;
+        if kernel == Kernel::Linear {
+            return Err(Error::parameter("approx", self, "nothing for the linear kernel, which is solved exactly"));
+        }
+        // Their matrix is a square of so many numbers.
+        if !(1..=20_000).contains(&n) {
+            return Err(Error::parameter("approx", self, "nystrom:M with M from 1 to 20000"));
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Display for Approx {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Approx::Nystrom(n) = self;
+        write!(f, "nystrom:{n}")
+    }
+}
+
+impl std::str::FromStr for Approx {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let number = text.strip_prefix("nystrom:").and_then(|number| number.parse().ok());
+        number.map(Approx::Nystrom).ok_or_else(|| Error::parameter("approx", text, "nystrom:M with M from 1 to 20000"))
+    }
+}
+
 impl Kernel {
     /// An rbf kernel of a given width.
     pub fn rbf(gamma: f64) -> Self {
@@ -59,11 +99,10 @@ impl Kernel {
 
     /// Fixes γ for the given training items and checks the parameters.
     pub fn resolve(self, items: &Features) -> Result<KernelFunction> {
-        self.check()?;
-        Ok(self.with_scale(scale_gamma(items, None)))
+        self.resolve_weighted(items, None)
     }
 
-    /// The same where the items have weights.
+    /// The same, where items have weights.
     pub(crate) fn resolve_weighted(self, items: &Features, weights: Option<&[f64]>) -> Result<KernelFunction> {
         self.check()?;
         Ok(self.with_scale(scale_gamma(items, weights)))

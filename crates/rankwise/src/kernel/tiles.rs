@@ -67,8 +67,22 @@ impl<T: Real> DenseQueries<T> {
     /// beyond the targets is of no meaning.
     pub(super) fn rows(&self, kernel: &KernelFunction, targets: &Packed<T>, stride: usize, out: &mut [T]) {
         out.par_chunks_mut(TOGETHER * stride).enumerate().for_each(|(at, out)| {
-            fill_rows(kernel, self.group(at), targets, stride, out);
+            fill_rows(kernel, self.group(at), targets, 0, stride, out);
         });
+    }
+
+    /// The same for the targets from a panel on, as many as there is room for; on this thread alone.
+    pub(super) fn tile(
+        &self,
+        kernel: &KernelFunction,
+        targets: &Packed<T>,
+        first: usize,
+        stride: usize,
+        out: &mut [T],
+    ) {
+        for (at, out) in out.chunks_mut(TOGETHER * stride).enumerate() {
+            fill_rows(kernel, self.group(at), targets, first, stride, out);
+        }
     }
 }
 
@@ -124,9 +138,9 @@ wide! {
 }
 
 wide! {
-    fn fill_rows<T>(kernel: &KernelFunction, group: Group<'_, T>, targets: &Packed<T>, stride: usize, out: &mut [T]) {
-        for at in 0..targets.n_panels() {
-            let panel = targets.panel(at);
+    fn fill_rows<T>(kernel: &KernelFunction, group: Group<'_, T>, targets: &Packed<T>, first: usize, stride: usize, out: &mut [T]) {
+        for at in 0..(targets.n_panels() - first).min(stride / LANES) {
+            let panel = targets.panel(first + at);
             let products = products::<T, FMA>(group, panel);
             for (q, out) in out.chunks_exact_mut(stride).enumerate() {
                 let values = finish::<T, FMA>(kernel, products[q], group.norms[q], panel.norms);

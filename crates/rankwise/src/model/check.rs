@@ -33,14 +33,14 @@ impl Model {
             ScoreFunction::Linear { weights, bias } => {
                 has_length("weights", weights.len(), "features", n)?;
                 are_finite("weight", weights)?;
-                are_finite("bias", &[*bias])?;
+                is_finite("bias", *bias)?;
             }
             ScoreFunction::Kernel { kernel, support, coefficients, bias } => {
                 kernel.check().map_err(|error| format!("{} kernel: {error}", kernel.name()))?;
                 has_length("columns of support items", support.n_cols(), "features", n)?;
                 has_length("coefficients", coefficients.len(), "support items", support.n_rows())?;
                 are_finite("coefficient", coefficients)?;
-                are_finite("bias", &[*bias])?;
+                is_finite("bias", *bias)?;
             }
             ScoreFunction::Several { basis, coefficients, biases } => {
                 let each = match basis {
@@ -96,6 +96,10 @@ impl Model {
 
 fn has_length(what: &str, found: usize, per: &str, expected: usize) -> Result<(), String> {
     if found == expected { Ok(()) } else { Err(format!("{found} {what} for {expected} {per}")) }
+}
+
+fn is_finite(what: &str, value: f64) -> Result<(), String> {
+    if value.is_finite() { Ok(()) } else { Err(format!("the {what} is {value}, expected a finite number")) }
 }
 
 fn are_finite(what: &str, values: &[f64]) -> Result<(), String> {

@@ -3,7 +3,7 @@
 
 use super::{OnlineTraining, SvmTraining, Tuning};
 use crate::data::Scale;
-use crate::kernel::KernelFunction;
+use crate::kernel::{Approx, KernelFunction};
 use crate::loss::Loss;
 use crate::progress::Stop;
 
@@ -149,6 +149,9 @@ pub struct Training {
     pub loss: Loss,
     /// The kernel, γ resolved.
     pub kernel: KernelFunction,
+    /// What stood for the kernel's functions; `None`: nothing did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approx: Option<Approx>,
     /// C, which multiplies the sum of weighted losses.
     #[serde(with = "super::number")]
     pub c: f64,

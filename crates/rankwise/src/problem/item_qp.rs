@@ -92,8 +92,9 @@ impl ItemDual {
         (self.loss(f) - own).max(0.0)
     }
 
+    /// `above` or `below`, by the sign of t.
     #[inline(always)]
-    fn target(&self, t: f64) -> f64 {
+    pub(crate) fn target(&self, t: f64) -> f64 {
         if t > 0.0 { self.above } else { self.below }
     }
 }

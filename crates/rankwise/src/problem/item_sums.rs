@@ -131,7 +131,12 @@ impl<'a> ItemSums<'a> {
 
     /// Something of every block, in order.
     fn visit<R: Send>(&self, of_block: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
-        self.ranges().into_par_iter().map(&of_block).collect()
+        let ranges = self.ranges();
+        match &ranges[..] {
+            // Little work is not worth waking anybody.
+            [all] => vec![of_block(all.clone())],
+            _ => ranges.into_par_iter().map(&of_block).collect(),
+        }
     }
 
     /// w·x of every term.
@@ -141,9 +146,18 @@ impl<'a> ItemSums<'a> {
             Some(divisors) => weights.iter().zip(divisors.iter()).map(|(w, d)| w / d).collect::<Vec<_>>().into(),
         };
         let mut out = vec![0.0; self.rows.len()];
+        if self.rows.len() <= SMALL {
+            self.features.times_rows(&self.rows, &divided, &mut out);
+            return out;
+        }
         let tasks = out.par_chunks_mut(SMALL).zip(self.rows.par_chunks(SMALL));
         tasks.for_each(|(out, rows)| self.features.times_rows(rows, &divided, out));
         out
+    }
+
+    /// What the losses ask for where the sum was sent: minus their slopes, which sum to 0 but for rounding.
+    pub(crate) fn wanted(&self) -> Vec<f64> {
+        (0..self.terms.len()).map(|k| -self.cost(k) * self.local(k).slope).collect()
     }
 
     /// Σ over terms of factor·x.

@@ -7,6 +7,7 @@ mod examples;
 mod gram;
 mod item_qp;
 mod item_sums;
+mod kernel_sums;
 mod pair_rows;
 mod pair_sums;
 mod rank;
@@ -19,6 +20,7 @@ pub(crate) use exact::Exact;
 pub(crate) use examples::{ExampleSums, ExampleTerms};
 pub(crate) use gram::MOST_COLUMNS as MATRIX_PAIRS;
 pub(crate) use item_sums::{ItemSums, ItemTerm, Slack, best_bias};
+pub(crate) use kernel_sums::KernelSums;
 pub(crate) use pair_rows::PairRows;
 pub(crate) use pair_sums::{Band, Costs, Hinge, PairSums, Rule};
 pub(crate) use rank::{Draw, GroupTerms, PairTerms, RankCounts, RankSums, Shape, Weighing};
@@ -152,6 +154,11 @@ pub(crate) trait BlockSums {
     fn go_to(&mut self, weights: &[f64]) -> SumPoint;
     /// Hessian times a vector, where the blocks are. One read.
     fn hessian_times(&mut self, v: &[f64]) -> Vec<f64>;
+    /// The same for vectors one after the other.
+    fn hessian_times_all(&mut self, vectors: &[f64]) -> Vec<f64> {
+        let dim = self.dim().max(1);
+        vectors.chunks_exact(dim).flat_map(|v| self.hessian_times(v)).collect()
+    }
     /// About the diagonal of the Hessian. One read or two.
     fn hessian_diagonal(&mut self) -> Vec<f64>;
     /// Vectors, one after the other, whose outer products sum to about the Hessian: about `n` of them.
@@ -177,6 +184,44 @@ pub(crate) trait BlockSums {
     fn round_off(&mut self, width: f64);
     /// About the same sum over a small share of the data, if there is enough of it.
     fn thinned(&self) -> Option<Box<dyn BlockSums + '_>>;
+    /// The inner product of weights in which ‖w‖² and gradients are meant.
+    fn dot(&self, a: &[f64], b: &[f64]) -> f64 {
+        crate::math::dot(a, b)
+    }
+    /// The square of the norm.
+    fn square(&self, a: &[f64]) -> f64 {
+        a.iter().map(|x| x * x).sum()
+    }
+    /// The same weights, without what rounding has made of them on a long way.
+    fn refreshed(&self, weights: Vec<f64>) -> Vec<f64> {
+        weights
+    }
+    /// What a sum of losses of scores is, in the space of scores.
+    fn in_scores(&mut self) -> Option<&mut dyn ScoreSpace> {
+        None
+    }
+    /// Makes ready for [`BlockSums::eased`] where the blocks are.
+    fn ease(&mut self, shift: f64) {
+        let _ = shift;
+    }
+    /// About (I + shift·Hessian)⁻¹ times vectors one after the other, such that it commutes with the Hessian.
+    fn eased(&mut self, vectors: &[f64]) -> Vec<f64> {
+        vectors.to_vec()
+    }
+}
+
+/// Losses of scores s = K·a with the norm a·K a: Newton's step as conjugate gradients on scores see it.
+pub(crate) trait ScoreSpace {
+    /// K·a
+    fn scores(&self, coefficients: &[f64]) -> Vec<f64>;
+    /// The curvature H of the losses times a change of scores.
+    fn curvature_times(&mut self, change: &[f64]) -> Vec<f64>;
+    /// Makes ready for the next two where the losses are.
+    fn renew(&mut self);
+    /// About (I + K·H)⁻¹·v; self-adjoint in the inner product of H.
+    fn about_inverse(&mut self, v: &[f64]) -> Vec<f64>;
+    /// About a·K a.
+    fn about_square(&self, coefficients: &[f64]) -> f64;
 }
 
 /// A quadratic function of weights, with ½‖w‖² in it.

@@ -12,7 +12,7 @@ use super::sweep::{ascending, each, in_order};
 use super::tuner::{TuneWatch, Tuned};
 use crate::error::{Error, Result};
 use crate::estimator::{LabelData, LabelEstimator, LabelPath, LabelTrials, check_width, label_scale_gamma};
-use crate::kernel::{Gamma, Kernel};
+use crate::kernel::{Approx, Gamma, Kernel};
 use crate::loss::Loss;
 use crate::metrics::{ClassMetric, ValueMetric};
 use crate::model::{Method, TuningPoint};
@@ -216,7 +216,7 @@ impl LabelTuner {
     /// The best point is the one with the best mean over the parts; among equal means the smoothest: the smallest C,
     /// then the smallest γ, then the largest ε, then the first of the grid. When the time limit ends the search, it is the best
     /// of those that were measured on all parts. Its model is that of a fit to all of the data; with validation items, of
-    /// `data` alone. Scaling and γ `scale` are learnt from what each machine learns from.
+    /// `data` alone. Scaling, γ `scale` and landmarks come from what each machine learns from.
     pub fn tune<'a>(
         &self,
         data: impl Into<LabelData<'a>>,
@@ -347,6 +347,9 @@ impl LabelSweep<'_> {
         let features = &self.parts.items.features;
         if kernel == Kernel::Linear {
             return features.n_stored() > MANY_NUMBERS;
+        }
+        if let Some(Approx::Nystrom(n)) = self.tuner.estimator.approx() {
+            return features.n_rows().saturating_mul(n) > MANY_NUMBERS;
         }
         let rows = features.n_rows().saturating_mul(features.n_rows()).saturating_mul(size_of::<f32>());
         rows > (self.tuner.estimator.effort().cache_mb << 20) / n_threads

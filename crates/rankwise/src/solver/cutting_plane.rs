@@ -7,7 +7,7 @@
 
 use super::Limits;
 use super::master::Master;
-use crate::math::{add_multiple, dot};
+use crate::math::add_multiple;
 use crate::problem::{Plane, Planes};
 use crate::progress::Stop;
 
@@ -43,18 +43,18 @@ impl Minimum {
 pub(crate) fn minimise(sums: &mut dyn Planes, start: Option<Vec<f64>>, limits: Limits<'_>) -> Minimum {
     let weights = start.unwrap_or_else(|| vec![0.0; sums.dim()]);
     let point = sums.go_to(&weights);
-    let primal = 0.5 * dot(&weights, &weights) + point.value;
+    let primal = 0.5 * sums.dot(&weights, &weights) + point.value;
     let mut best = Minimum { weights, primal, dual: 0.0, planes: 1, stop: None };
     let mut master = Master::new(sums.dim());
     let normal: Vec<f64> = point.gradient.iter().map(|g| -g).collect();
-    master.add(Plane { offset: point.value + dot(&normal, &best.weights), normal });
+    master.add(Plane { offset: point.value + sums.dot(&normal, &best.weights), normal }, &|a, b| sums.dot(a, b));
     let (mut losses, mut n_idle, mut guess) = (point.value, 0, 0.5);
     if !primal.is_finite() {
         best.stop = Some(Stop::Stalled);
         return best;
     }
     loop {
-        let lowest = master.solve(1e-3 * limits.tol * best.primal);
+        let lowest = master.solve(1e-3 * limits.tol * best.primal, &|a, b| sums.dot(a, b));
         let gained_bound = lowest.value > best.dual + 1e-14 * best.primal;
         best.dual = best.dual.max(lowest.value);
         if best.gap() <= limits.tol {
@@ -68,9 +68,9 @@ pub(crate) fn minimise(sums: &mut dyn Planes, start: Option<Vec<f64>>, limits: L
         sums.aim(&direction);
         let way = Way {
             losses,
-            half_square: 0.5 * dot(&best.weights, &best.weights),
-            slope: dot(&best.weights, &direction),
-            square: dot(&direction, &direction),
+            half_square: 0.5 * sums.dot(&best.weights, &best.weights),
+            slope: sums.dot(&best.weights, &direction),
+            square: sums.dot(&direction, &direction),
         };
         let (step, losses_there) = way.lowest(sums, guess);
         guess = if step > 0.0 { step } else { 0.25 * guess };
@@ -80,7 +80,7 @@ pub(crate) fn minimise(sums: &mut dyn Planes, start: Option<Vec<f64>>, limits: L
             return best;
         };
         best.planes += 1;
-        master.add(plane);
+        master.add(plane, &|a, b| sums.dot(a, b));
         let gained = step > 0.0 && way.value(step, losses_there) < best.primal * (1.0 - 1e-14);
         if gained {
             sums.settle(step);

@@ -7,7 +7,7 @@
 //! negative goes, the plane that stands out most comes in.
 
 use super::cholesky::Cholesky;
-use crate::math::{add_multiple, dot};
+use crate::math::add_multiple;
 use crate::problem::Plane;
 
 /// Rounds without a share after which a plane is forgotten.
@@ -20,6 +20,9 @@ const MOST_NUMBERS: usize = 1 << 27;
 const LEAST_PIVOT: f64 = 1e-13;
 /// Pivots this small beside differences of height would move far more than there is of any share.
 const PARALLEL: f64 = 1e-9;
+
+/// The inner product of normals and weights.
+pub(super) type Product<'a> = &'a dyn Fn(&[f64], &[f64]) -> f64;
 
 /// Planes and their shares.
 pub(super) struct Master {
@@ -45,8 +48,8 @@ impl Master {
     }
 
     /// Adds a plane; where there are too many, those without a share go, then the two smallest shares become one.
-    pub(super) fn add(&mut self, plane: Plane) {
-        self.make_room();
+    pub(super) fn add(&mut self, plane: Plane, dot: Product<'_>) {
+        self.make_room(dot);
         let row = self.planes.iter().chain([&plane]).map(|other| dot(&other.normal, &plane.normal)).collect();
         self.products.push(row);
         self.planes.push(plane);
@@ -55,7 +58,7 @@ impl Master {
     }
 
     /// The minimum, such that no plane stands out by more than `slack`.
-    pub(super) fn solve(&mut self, slack: f64) -> Lowest {
+    pub(super) fn solve(&mut self, slack: f64, dot: Product<'_>) -> Lowest {
         let n = self.planes.len();
         let mut active: Vec<usize> = (0..n).filter(|&k| self.shares[k] > 0.0).collect();
         for _ in 0..10 * n + 100 {
@@ -151,7 +154,7 @@ impl Master {
     }
 
     /// Forgets planes that have long had no share, and, where there is no room for one more, what matters least.
-    fn make_room(&mut self) {
+    fn make_room(&mut self, dot: Product<'_>) {
         let dim = self.planes[0].normal.len().max(1);
         let most = (MOST_NUMBERS / dim).clamp(FEW_PLANES, MANY_PLANES);
         let is_full = self.planes.len() >= most;
@@ -161,7 +164,7 @@ impl Master {
             self.keep(&kept);
         }
         if self.planes.len() >= most {
-            self.join_two();
+            self.join_two(dot);
         }
     }
 
@@ -177,7 +180,7 @@ impl Master {
     }
 
     /// Joins the two planes with the smallest shares to one that has the share of both, which leaves the minimum as it is.
-    fn join_two(&mut self) {
+    fn join_two(&mut self, dot: Product<'_>) {
         let mut by_share: Vec<usize> = (1..self.planes.len()).collect();
         by_share.sort_by(|&a, &b| self.shares[a].total_cmp(&self.shares[b]));
         let [first, second, ..] = by_share[..] else { return };
@@ -203,6 +206,7 @@ impl Master {
 mod tests {
     use super::*;
     use crate::data::Random;
+    use crate::math::dot;
 
     fn plane(random: &mut Random, dim: usize) -> Plane {
         Plane { offset: 3.0 * random.uniform(), normal: (0..dim).map(|_| random.normal()).collect() }
@@ -230,8 +234,8 @@ mod tests {
                     }
                     _ => plane(&mut random, dim),
                 };
-                master.add(next);
-                let lowest = master.solve(1e-9);
+                master.add(next, &dot);
+                let lowest = master.solve(1e-9, &dot);
                 let above = envelope(&master.planes, &lowest.weights);
                 assert!(above >= lowest.value - 1e-9 && above - lowest.value <= 2e-9, "{above}, {}", lowest.value);
                 assert!(master.shares.iter().all(|&share| share >= 0.0));
@@ -244,14 +248,14 @@ mod tests {
     fn what_is_joined_or_forgotten_leaves_the_minimum() {
         let mut random = Random::new(2);
         let mut master = Master::new(8);
-        (0..40).for_each(|_| master.add(plane(&mut random, 8)));
-        let lowest = master.solve(1e-9);
+        (0..40).for_each(|_| master.add(plane(&mut random, 8), &dot));
+        let lowest = master.solve(1e-9, &dot);
         let n_used = master.shares.iter().filter(|&&share| share > 0.0).count();
         assert!(n_used > 3);
         let used: Vec<usize> = (0..41).filter(|&k| k == 0 || master.shares[k] > 0.0).collect();
         master.keep(&used);
-        assert!((master.solve(1e-9).value - lowest.value).abs() < 1e-8);
-        master.join_two();
+        assert!((master.solve(1e-9, &dot).value - lowest.value).abs() < 1e-8);
+        master.join_two(&dot);
         assert_eq!(master.planes.len(), used.len() - 1);
         let value: f64 = master.planes.iter().zip(&master.shares).map(|(plane, share)| share * plane.offset).sum();
         let mut weights = vec![0.0; 8];

@@ -11,6 +11,7 @@ pub(crate) mod newton_cg;
 pub(crate) mod pair_newton;
 pub(crate) mod polish;
 mod scan;
+mod score_cg;
 pub(crate) mod smo;
 pub(crate) mod smoothing;
 pub(crate) mod subgradient;

@@ -5,6 +5,9 @@
 //! that is slow or there is no sketch, steps are solved for by conjugate gradients, one read each, preconditioned by the
 //! sketch or by the Hessian's diagonal, and no further than the model of the function is good, nor than the tolerance
 //! asks. Full steps need one read for value, gradient and certificate together.
+//!
+//! All products of weights and gradients are in the inner product of the problem. Where that is a kernel's, a step is solved
+//! for in scores (`score_cg`).
 
 use std::collections::VecDeque;
 
@@ -12,7 +15,8 @@ use rayon::prelude::*;
 
 use super::Limits;
 use super::cholesky::Cholesky;
-use crate::math::{add_multiple, dot};
+use super::score_cg;
+use crate::math::add_multiple;
 use crate::problem::{BlockSums, SumPoint};
 use crate::progress::Stop;
 
@@ -46,39 +50,34 @@ pub(crate) struct Minimum {
     pub(crate) weights: Vec<f64>,
     /// What the sum says there.
     pub(crate) point: SumPoint,
+    /// ½‖w‖² + the loss that is meant.
+    pub(crate) primal: f64,
+    /// (primal − dual)/max(primal, 1e-12), with the better one of two dual values: that of the losses' slopes, and 0.
+    pub(crate) gap: f64,
     /// Steps of Newton's method.
     pub(crate) steps: u64,
     /// The limit that stopped it, or `None`: the tolerance was met.
     pub(crate) stop: Option<Stop>,
 }
 
-impl Minimum {
-    /// ½‖w‖² + the loss that is meant.
-    pub(crate) fn primal(&self) -> f64 {
-        primal(&self.weights, self.point.meant)
-    }
-
-    /// (primal − dual)/max(primal, 1e-12), with the better one of two dual values: that of the losses' slopes, and 0.
-    pub(crate) fn gap(&self) -> f64 {
-        gap(&self.weights, &self.point)
-    }
+/// ½‖w‖² + losses.
+fn primal(sums: &dyn BlockSums, weights: &[f64], losses: f64) -> f64 {
+    0.5 * sums.dot(weights, weights) + losses
 }
 
-fn primal(weights: &[f64], losses: f64) -> f64 {
-    0.5 * dot(weights, weights) + losses
+fn gap(sums: &dyn BlockSums, weights: &[f64], point: &SumPoint) -> f64 {
+    let gap = half_square_of_gradient(sums, weights, point) + point.excess;
+    (gap / primal(sums, weights, point.meant).max(1e-12)).min(1.0)
 }
 
-fn gap(weights: &[f64], point: &SumPoint) -> f64 {
-    let gap = half_square_of_gradient(weights, point) + point.excess;
-    (gap / primal(weights, point.meant).max(1e-12)).min(1.0)
-}
-
-fn half_square_of_gradient(weights: &[f64], point: &SumPoint) -> f64 {
-    0.5 * weights.iter().zip(&point.gradient).map(|(w, g)| (w + g) * (w + g)).sum::<f64>()
+fn half_square_of_gradient(sums: &dyn BlockSums, weights: &[f64], point: &SumPoint) -> f64 {
+    let gradient: Vec<f64> = weights.iter().zip(&point.gradient).map(|(w, g)| w + g).collect();
+    0.5 * sums.square(&gradient)
 }
 
 /// Minimises from `start`, or from the best start to be had.
 pub(crate) fn minimise(sums: &mut dyn BlockSums, start: Option<Vec<f64>>, limits: Limits<'_>) -> Minimum {
+    let start = start.map(|start| sums.refreshed(start));
     let start = start.or_else(|| thinned_start(sums, limits)).unwrap_or_else(|| vec![0.0; sums.dim()]);
     Search::new(sums, limits).run(start)
 }
@@ -140,34 +139,41 @@ impl<'a, 'b> Search<'a, 'b> {
         let mut forcing = FORCING;
         let (mut steps, mut n_idle, mut best) = (0, 0, (f64::INFINITY, f64::INFINITY));
         let stop = loop {
-            let value = primal(&weights, point.value);
-            let half_square = half_square_of_gradient(&weights, &point);
+            let value = primal(self.sums, &weights, point.value);
+            let half_square = half_square_of_gradient(self.sums, &weights, &point);
             // Zero weights may be as good as the tolerance asks, but they order nothing.
             let is_nothing = half_square > 0.0 && weights.iter().all(|&w| w == 0.0);
             if half_square <= tol * value.max(1e-12) && !is_nothing {
                 break None;
             }
-            if let Some(stop) = self.limits.reached(steps, gap(&weights, &point)) {
+            if let Some(stop) = self.limits.reached(steps, gap(self.sums, &weights, &point)) {
                 break Some(stop);
             }
-            let known = preconditioner.take().filter(|_| !self.wants_sketch());
-            let preconditioner = preconditioner.insert(known.unwrap_or_else(|| self.precondition()));
             let gradient: Vec<f64> = weights.iter().zip(&point.gradient).map(|(w, g)| w + g).collect();
             // A quarter of what the tolerance asks: the model's gradient at the end of the step is not quite the true one.
             let goal = (0.25 * tol * value).max(forcing * forcing * half_square);
-            // A good sketch with what the last steps have told is as good as the Hessian, and needs no read.
-            let is_quick = matches!(preconditioner, Preconditioner::Sketch(_)) && n_slow < MOST_SLOW;
-            let step = if is_quick {
-                memory.step(preconditioner, &gradient)
+            let mut is_quick = false;
+            let limits = self.limits;
+            let step = if let Some(space) = self.sums.in_scores() {
+                score_cg::step(space, &gradient, goal, || limits.is_over())
             } else {
-                self.solve(preconditioner, &gradient, goal)
+                let known = preconditioner.take().filter(|_| !self.wants_sketch());
+                let preconditioner = preconditioner.insert(known.unwrap_or_else(|| self.precondition()));
+                // A good sketch with what the last steps have told is as good as the Hessian, and needs no read.
+                is_quick = matches!(preconditioner, Preconditioner::Sketch(_)) && n_slow < MOST_SLOW;
+                if is_quick {
+                    memory.step(self.sums, preconditioner, &gradient)
+                } else {
+                    self.solve(preconditioner, &gradient, goal)
+                }
             };
-            let slope = dot(&gradient, &step);
+            let slope = self.sums.dot(&gradient, &step);
             let mut next_weights: Vec<f64> = weights.iter().zip(&step).map(|(w, s)| w + s).collect();
             let mut next = self.sums.go_to(&next_weights);
-            let slope_at_end = dot(&next_weights, &step) + dot(&next.gradient, &step);
-            let found = half_square_of_gradient(&next_weights, &next);
-            if is_better((value, slope), (primal(&next_weights, next.value), slope_at_end), 0.8) {
+            let slope_at_end = self.sums.dot(&next_weights, &step) + self.sums.dot(&next.gradient, &step);
+            let found = half_square_of_gradient(self.sums, &next_weights, &next);
+            let end = (primal(self.sums, &next_weights, next.value), slope_at_end);
+            if is_better((value, slope), end, 0.8) {
                 // The model is worth solving as far as it holds.
                 forcing = (0.5 * (found / half_square).sqrt()).clamp(LEAST_FORCING, FORCING);
             } else {
@@ -181,12 +187,12 @@ impl<'a, 'b> Search<'a, 'b> {
                 forcing = FORCING;
             }
             let next_gradient: Vec<f64> = next_weights.iter().zip(&next.gradient).map(|(w, g)| w + g).collect();
-            memory.remember((&weights, &gradient), (&next_weights, &next_gradient));
-            let is_slow = is_quick && dot(&next_gradient, &next_gradient) > 0.5 * half_square;
+            memory.remember(self.sums, (&weights, &gradient), (&next_weights, &next_gradient));
+            let is_slow = is_quick && self.sums.dot(&next_gradient, &next_gradient) > 0.5 * half_square;
             n_slow = if is_slow { n_slow + 1 } else { 0 };
             // Beyond what floating point can resolve, neither value nor gradient fall any more.
-            let (next_value, next_square) =
-                (primal(&next_weights, next.value), half_square_of_gradient(&next_weights, &next));
+            let next_value = primal(self.sums, &next_weights, next.value);
+            let next_square = half_square_of_gradient(self.sums, &next_weights, &next);
             let is_idle = next_value >= best.0 * (1.0 - 1e-13) && next_square >= 0.9 * best.1;
             n_idle = if is_idle { n_idle + 1 } else { 0 };
             best = (best.0.min(next_value), best.1.min(next_square));
@@ -196,7 +202,8 @@ impl<'a, 'b> Search<'a, 'b> {
                 break Some(Stop::Stalled);
             }
         };
-        Minimum { weights, point, steps, stop }
+        let (primal, gap) = (primal(self.sums, &weights, point.meant), gap(self.sums, &weights, &point));
+        Minimum { weights, point, primal, gap, steps, stop }
     }
 
     /// How far to go back from the end of a step to where the function is about least along it. The slope is monotone, so
@@ -204,7 +211,8 @@ impl<'a, 'b> Search<'a, 'b> {
     fn shorten(&mut self, end: &[f64], slope_at_end: f64, step: &[f64], start: (f64, f64)) -> Option<f64> {
         self.sums.aim(step);
         let slope = start.1;
-        let (square, along, norm) = (dot(step, step), dot(end, step), 0.5 * dot(end, end));
+        let sums = &*self.sums;
+        let (square, along, norm) = (sums.dot(step, step), sums.dot(end, step), 0.5 * sums.dot(end, end));
         let (mut low, mut low_slope) = (-1.0, slope);
         let (mut high, mut high_slope) = (0.0, slope_at_end);
         for trial in 0..MOST_TRIALS {
@@ -261,8 +269,8 @@ impl<'a, 'b> Search<'a, 'b> {
         let mut step = vec![0.0; gradient.len()];
         let mut residual: Vec<f64> = gradient.iter().map(|g| -g).collect();
         let mut direction = preconditioner.solve(&residual);
-        let mut square = dot(&residual, &direction);
-        let mut left = 0.5 * dot(&residual, &residual);
+        let mut square = self.sums.dot(&residual, &direction);
+        let mut left = 0.5 * self.sums.dot(&residual, &residual);
         // More than a few times what a new sketch costs is better spent on one.
         let worth = if self.sums.dim() <= MOST_SKETCHED { 2.0 * self.sketch_reads() } else { f64::INFINITY };
         let most = (worth as usize).clamp(LEAST_INNER, MOST_INNER);
@@ -274,12 +282,12 @@ impl<'a, 'b> Search<'a, 'b> {
             let mut image = self.sums.hessian_times(&direction);
             self.reads += 1.0;
             image.iter_mut().zip(&direction).for_each(|(i, d)| *i += d);
-            let size = square / dot(&direction, &image);
+            let size = square / self.sums.dot(&direction, &image);
             add_multiple(&mut step, size, &direction);
             add_multiple(&mut residual, -size, &image);
-            left = 0.5 * dot(&residual, &residual);
+            left = 0.5 * self.sums.dot(&residual, &residual);
             let preconditioned = preconditioner.solve(&residual);
-            let next = dot(&residual, &preconditioned);
+            let next = self.sums.dot(&residual, &preconditioned);
             let ratio = next / square;
             square = next;
             direction.iter_mut().zip(&preconditioned).for_each(|(p, z)| *p = z + ratio * *p);
@@ -310,11 +318,16 @@ struct Memory {
 
 impl Memory {
     /// Takes in a step from one point (weights, gradient) to another.
-    fn remember(&mut self, (weights, gradient): (&[f64], &[f64]), (next_weights, next_gradient): (&[f64], &[f64])) {
+    fn remember(
+        &mut self,
+        sums: &dyn BlockSums,
+        (weights, gradient): (&[f64], &[f64]),
+        (next_weights, next_gradient): (&[f64], &[f64]),
+    ) {
         let difference = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a - b).collect::<Vec<f64>>();
         let (step, change) = (difference(next_weights, weights), difference(next_gradient, gradient));
-        let product = dot(&step, &change);
-        if product > 1e-12 * (dot(&step, &step) * dot(&change, &change)).sqrt() {
+        let product = sums.dot(&step, &change);
+        if product > 1e-12 * (sums.dot(&step, &step) * sums.dot(&change, &change)).sqrt() {
             self.steps.push_back((step, change, 1.0 / product));
             if self.steps.len() > MOST_REMEMBERED {
                 self.steps.pop_front();
@@ -323,17 +336,17 @@ impl Memory {
     }
 
     /// About −H⁻¹·gradient.
-    fn step(&self, preconditioner: &Preconditioner, gradient: &[f64]) -> Vec<f64> {
+    fn step(&self, sums: &dyn BlockSums, preconditioner: &Preconditioner, gradient: &[f64]) -> Vec<f64> {
         let mut left: Vec<f64> = gradient.iter().map(|g| -g).collect();
         let mut sizes = Vec::with_capacity(self.steps.len());
         for (step, change, inverse) in self.steps.iter().rev() {
-            let size = inverse * dot(step, &left);
+            let size = inverse * sums.dot(step, &left);
             add_multiple(&mut left, -size, change);
             sizes.push(size);
         }
         let mut next = preconditioner.solve(&left);
         for ((step, change, inverse), size) in self.steps.iter().zip(sizes.into_iter().rev()) {
-            let excess = inverse * dot(change, &next);
+            let excess = inverse * sums.dot(change, &next);
             add_multiple(&mut next, size - excess, step);
         }
         next

@@ -14,6 +14,10 @@ use crate::progress::Stop;
 const FIRST: f64 = 1.0;
 /// What a width may shrink to at once, so that the start is not too far from the next minimum.
 const MOST_SHRINKING: f64 = 1.0 / 64.0;
+/// What it may shrink to at once where every step is costly and a far start costs many; on the way minima need not be better
+/// than this, relative to the gap there.
+const SLOW_SHRINKING: f64 = 1.0 / 8.0;
+const ON_THE_WAY: f64 = 0.05;
 /// What it shrinks to where nothing tells what it should.
 const STUCK_SHRINKING: f64 = 1.0 / 8.0;
 /// The smallest width that double precision can resolve.
@@ -22,21 +26,26 @@ const LEAST: f64 = 1e-9;
 /// Minimises from `start`, or from the best start to be had. The answer has the least primal value of all widths, and its gap
 /// is measured from the best dual value of all.
 pub(crate) fn minimise(sums: &mut dyn BlockSums, start: Option<Vec<f64>>, limits: Limits<'_>) -> Smoothed {
-    let (mut width, mut start, mut steps) = (FIRST, start, 0);
+    let (mut width, mut start, mut steps) = (FIRST, start, 0u64);
     // The last width that went well.
     let mut good = FIRST;
     let mut best: Option<Smoothed> = None;
+    if sums.in_scores().is_some() {
+        (width, start, steps) = approach(sums, start, limits);
+        good = width;
+    }
     loop {
         sums.round_off(width);
         // Half of the tolerance for the gradient, half for the rounded part.
         let inner = Limits { tol: 0.5 * limits.tol, max_iter: limits.max_iter.saturating_sub(steps), ..limits };
         let minimum = newton_cg::minimise(sums, start, inner);
         steps += minimum.steps;
-        let (primal, gap) = (minimum.primal(), minimum.gap());
+        let (primal, gap) = (minimum.primal, minimum.gap);
         let dual = primal - gap * primal.max(1e-12);
         let shrinking = (0.25 * limits.tol * primal / minimum.point.excess).sqrt();
         start = Some(minimum.weights.clone());
-        let here = Smoothed { weights: minimum.weights, primal, dual, steps, stop: minimum.stop };
+        let bound = (minimum.weights.clone(), width);
+        let here = Smoothed { weights: minimum.weights, primal, dual, bound, steps, stop: minimum.stop };
         let gained = best.as_ref().is_none_or(|best| here.is_gain_over(best));
         let mut answer = match best.take() {
             None => here,
@@ -68,6 +77,27 @@ pub(crate) fn minimise(sums: &mut dyn BlockSums, start: Option<Vec<f64>>, limits
     }
 }
 
+/// Goes to a width that will do in small steps, from one rough minimum to the next: the width, the last weights, and all steps.
+fn approach(sums: &mut dyn BlockSums, start: Option<Vec<f64>>, limits: Limits<'_>) -> (f64, Option<Vec<f64>>, u64) {
+    let (mut width, mut weights, mut steps, mut tol) = (FIRST, start, 0, ON_THE_WAY);
+    loop {
+        sums.round_off(width);
+        let inner =
+            Limits { tol: tol.max(0.5 * limits.tol), max_iter: limits.max_iter.saturating_sub(steps), ..limits };
+        let minimum = newton_cg::minimise(sums, weights, inner);
+        steps += minimum.steps;
+        let shrinking = (0.25 * limits.tol * minimum.primal / minimum.point.excess).sqrt();
+        tol = ON_THE_WAY * minimum.gap;
+        weights = Some(minimum.weights);
+        let is_near = shrinking.is_nan() || shrinking >= SLOW_SHRINKING;
+        if is_near || minimum.stop.is_some() || width <= LEAST / SLOW_SHRINKING {
+            let factor = if shrinking < 1.0 { shrinking.max(SLOW_SHRINKING) } else { 1.0 };
+            return (width * factor, weights, steps);
+        }
+        width *= SLOW_SHRINKING;
+    }
+}
+
 /// The best answer so far.
 pub(crate) struct Smoothed {
     pub(crate) weights: Vec<f64>,
@@ -75,6 +105,8 @@ pub(crate) struct Smoothed {
     pub(crate) primal: f64,
     /// The best dual value.
     dual: f64,
+    /// Where that is: weights, and the width there.
+    pub(crate) bound: (Vec<f64>, f64),
     /// Steps of Newton's method.
     pub(crate) steps: u64,
     /// The limit that stopped the search, or `None`: the tolerance was met.
@@ -94,9 +126,9 @@ impl Smoothed {
 
     /// The better weights with the better bound; `later` is the one that knows how far the search has come.
     fn joined(self, later: Smoothed) -> Smoothed {
-        let dual = self.dual.max(later.dual);
+        let (dual, bound) = if later.dual >= self.dual { (later.dual, later.bound) } else { (self.dual, self.bound) };
         let (primal, weights) =
             if later.primal <= self.primal { (later.primal, later.weights) } else { (self.primal, self.weights) };
-        Smoothed { weights, primal, dual, steps: later.steps, stop: later.stop }
+        Smoothed { weights, primal, dual, bound, steps: later.steps, stop: later.stop }
     }
 }

@@ -27,6 +27,7 @@ fn training(kernel: KernelFunction, method: Method) -> Training {
         learnt_from: LearntFrom::Pairs,
         loss: Loss::SquaredHinge,
         kernel,
+        approx: None,
         c: 0.1 + 0.2,
         tol: 1e-3,
         seed: u64::MAX,

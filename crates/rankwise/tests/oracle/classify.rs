@@ -10,7 +10,7 @@ pub(crate) fn items(rows: &[Vec<f64>]) -> Items {
 }
 
 /// Two clouds of points that overlap.
-fn clouds(n: usize, d: usize, n_classes: usize, seed: u64) -> (Vec<Vec<f64>>, Vec<String>) {
+pub(crate) fn clouds(n: usize, d: usize, n_classes: usize, seed: u64) -> (Vec<Vec<f64>>, Vec<String>) {
     let mut random = Random::new(seed);
     let mut rows = Vec::new();
     let mut labels = Vec::new();
@@ -225,18 +225,18 @@ fn one_vs_one_is_a_machine_for_every_pair_and_a_vote() {
             values.push(machine.scorer.scores(&data.items).unwrap());
         }
         assert!((model.training.objective / objective - 1.0).abs() < 1e-6);
-        for item in 0..45 {
+        for (item, &class) in found.classes.iter().enumerate() {
             let mut votes = [0.0; 3];
             let mut sums = [0.0; 3];
             for (machine, (i, j)) in [(0, 1), (0, 2), (1, 2)].into_iter().enumerate() {
-                let f = values[machine][item];
+                let f = values.get(machine).unwrap()[item];
                 votes[if f >= 0.0 { j } else { i }] += 1.0;
                 sums[i] -= f;
                 sums[j] += f;
             }
             let scores: Vec<f64> = (0..3).map(|k| votes[k] + sums[k] / (3.0 * (f64::abs(sums[k]) + 1.0))).collect();
             let best = (0..3).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap();
-            assert_eq!(found.classes[item] as usize, best, "{item} {scores:?}");
+            assert_eq!(class as usize, best, "{item} {scores:?}");
             let (of_model, scores) = (&found.scores[3 * item..][..3], &scores);
             of_model.iter().zip(scores).for_each(|(a, b)| assert!((a - b).abs() < 1e-3, "{of_model:?} {scores:?}"));
         }
@@ -245,8 +245,8 @@ fn one_vs_one_is_a_machine_for_every_pair_and_a_vote() {
         let is_c: Vec<String> = labels.iter().map(|l| if l == "c" { "yes" } else { "no" }.to_string()).collect();
         let machine = svm.fit(&ClassItems::new(items(&rows), &is_c).unwrap()).unwrap().model;
         let (all, one) = (rest.classify(&data.items).unwrap(), machine.scorer.scores(&data.items).unwrap());
-        for item in 0..45 {
-            assert!((all.scores[3 * item + 2] - one[item]).abs() < 1e-3);
+        for (of_item, one) in all.scores.chunks(3).zip(one) {
+            assert!((of_item[2] - one).abs() < 1e-3);
         }
         assert!(matches!(&rest.scorer.function, ScoreFunction::Several { biases, .. } if biases.len() == 3));
     }

@@ -57,7 +57,7 @@ pub(crate) fn minimum(p: &[f64], q: &[f64], a: &Entries, b: &[f64], n_equal: usi
 }
 
 /// Rows of L with K = L Lᵀ, up to a residual of 1e-13 of the largest diagonal entry; the residual must not be negative.
-fn factor(mut k: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+pub(crate) fn factor(mut k: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let n = k.len();
     let largest = (0..n).map(|i| k[i][i]).fold(0.0, f64::max);
     let mut rows = vec![Vec::new(); n];

@@ -3,6 +3,9 @@
 mod both;
 pub(crate) mod classify;
 pub(crate) mod conic;
+mod item_landmarks;
+mod kernel_items;
+mod kernel_rank;
 pub(crate) mod likelihoods;
 mod metrics;
 mod pairwise;

@@ -171,6 +171,10 @@ fn a_search_for_classes_trains_and_evaluates_every_fold() {
     let some = grid(&[1.0, 0.2], &[Kernel::Linear, scale], &[Loss::Hinge]);
     let rest = scaled.clone().scheme(ClassScheme::Ovr);
     check_classes(rest, &classes(90, 3, 3).with_groups(groups(90, 4)).unwrap(), some.clone(), ClassMetric::ZeroOne);
+    // Landmarks are chosen from each training part.
+    let spanned = scaled.clone().approx(Some(rankwise::Approx::Nystrom(12)));
+    let curved = grid(&[1.0, 10.0], &[scale, Kernel::rbf(0.2)], &Loss::OF_CLASSES);
+    check_classes(spanned, &classes(90, 3, 5), curved, ClassMetric::ZeroOne);
     // Probabilities are fitted within each training part.
     let with_chances = scaled.probabilities(true);
     check_classes(with_chances, &classes(90, 3, 4), some, ClassMetric::LogLoss);

@@ -41,12 +41,12 @@ pub(super) fn tell(data: &Ranking, values: &[f64], asked: &[LabelMetric], output
     warnings.iter().for_each(|warning| output.warning(warning));
     output.result(
         || {
-            let of = |pick: fn(&(ValueMetric, Option<f64>, Option<f64>)) -> Option<f64>| -> Map<String, Value> {
-                found.iter().map(|entry| (entry.0.name().into(), json!(pick(entry)))).collect()
-            };
+            let entry = |name: &str, value: Option<f64>| (name.to_string(), json!(value));
+            let values: Map<String, Value> = found.iter().map(|found| entry(found.0.name(), found.1)).collect();
+            let of_mean: Map<String, Value> = found.iter().map(|found| entry(found.0.name(), found.2)).collect();
             json!({
-                "metrics": of(|entry| entry.1),
-                "baselines": of(|entry| entry.2),
+                "metrics": values,
+                "baselines": of_mean,
                 "items": predicted.n_items(),
                 "groups": null,
                 "groups_skipped": 0,

@@ -4,7 +4,19 @@ use super::group::{Group, GroupLosses, Scratch, Shape};
 use super::listed::PairList;
 use super::visit::Visit;
 use crate::data::mix;
-use crate::math::dot;
+use crate::math::{cholesky, dot, solve_lower, solve_upper};
+
+/// The most items of a group whose matrix of curvatures is factored.
+const MOST_EASED: usize = 512;
+
+/// I + shift·curvature of a group.
+#[derive(Debug)]
+enum Easing {
+    /// Its factor.
+    Factor(Vec<f64>),
+    /// A number that stands for it.
+    Mean(f64),
+}
 
 /// A block of whole groups.
 #[derive(Debug, Default)]
@@ -21,6 +33,8 @@ pub(super) struct Block {
     scratch: Scratch,
     change: Vec<f64>,
     product: Vec<f64>,
+    /// Of every group, what [`Block::ease`] made.
+    easing: Vec<Easing>,
     /// Numbers stored in its rows.
     pub(super) n_numbers: usize,
 }
@@ -151,6 +165,85 @@ impl Block {
             product.iter_mut().for_each(|p| *p *= group.factor);
             visit.add(rows, product, sums);
         }
+    }
+
+    /// The curvature of the losses times what each of some vectors makes of the rows, without C and the way back: one number
+    /// for every row, vector by vector.
+    pub(super) fn curvatures(&mut self, visit: &Visit<'_>, vectors: &[f64], shape: Shape) -> Vec<f64> {
+        let n = self.rows.len();
+        let numbers = visit.numbers(&self.rows);
+        let dim = visit.n_cols().max(1);
+        let mut out = vec![0.0; vectors.len() / dim * n];
+        let change = &mut self.change;
+        for (vector, out) in vectors.chunks_exact(dim).zip(out.chunks_exact_mut(n.max(1))) {
+            change.resize(n, 0.0);
+            visit.times(numbers, vector, change);
+            for g in 0..self.groups.len() {
+                let span = span(&self.groups, n, g);
+                let of_items = self.weights.as_ref().map(|w| &w[span.clone()]);
+                let (scores, change, out) = (&self.scores[span.clone()], &change[span.clone()], &mut out[span]);
+                let group = &mut self.groups[g];
+                group.curvature_times(shape, scores, change, of_items, out, &mut self.scratch);
+                out.iter_mut().for_each(|p| *p *= group.factor);
+            }
+        }
+        out
+    }
+
+    /// Factors I + shift·curvature of every group; of a large one only its mean stands for the curvature.
+    pub(super) fn ease(&mut self, shift: f64, shape: Shape) {
+        let n_items = self.rows.len();
+        self.easing.clear();
+        for g in 0..self.groups.len() {
+            let span = span(&self.groups, n_items, g);
+            let n = span.len();
+            let (scores, of_items) = (&self.scores[span.clone()], self.weights.as_ref().map(|w| &w[span.clone()]));
+            let group = &mut self.groups[g];
+            let factor = shift * group.factor;
+            if n > MOST_EASED {
+                let degree = |i: usize| of_items.map_or(1.0, |w| w[i]) * group.degrees()[i];
+                let trace = group.unit_of_curvature(shape) * (0..n).map(degree).sum::<f64>();
+                self.easing.push(Easing::Mean(1.0 + factor * trace / n as f64));
+                continue;
+            }
+            let mut matrix = vec![0.0; n * n];
+            let mut unit = vec![0.0; n];
+            for (i, row) in matrix.chunks_exact_mut(n).enumerate() {
+                unit[i] = 1.0;
+                group.curvature_times(shape, scores, &unit, of_items, row, &mut self.scratch);
+                unit[i] = 0.0;
+                row.iter_mut().for_each(|value| *value *= factor);
+                row[i] += 1.0;
+            }
+            let is_factored = cholesky(&mut matrix, n, 0.0);
+            self.easing.push(if is_factored { Easing::Factor(matrix) } else { Easing::Mean(1.0) });
+        }
+    }
+
+    /// What (I + shift·curvature)⁻¹ changes in what each of some vectors makes of the rows: vector by vector.
+    pub(super) fn eased(&mut self, visit: &Visit<'_>, vectors: &[f64]) -> Vec<f64> {
+        let n = self.rows.len();
+        let numbers = visit.numbers(&self.rows);
+        let dim = visit.n_cols().max(1);
+        let mut out = vec![0.0; vectors.len() / dim * n];
+        let before = &mut self.change;
+        before.resize(n, 0.0);
+        for (vector, out) in vectors.chunks_exact(dim).zip(out.chunks_exact_mut(n.max(1))) {
+            visit.times(numbers, vector, before);
+            out.copy_from_slice(before);
+            for (g, easing) in self.easing.iter().enumerate() {
+                let out = &mut out[span(&self.groups, n, g)];
+                match easing {
+                    Easing::Mean(mean) => out.iter_mut().for_each(|value| *value /= mean),
+                    Easing::Factor(factor) => {
+                        solve_lower(factor, out.len(), out);
+                        solve_upper(factor, out.len(), out);
+                    }
+                }
+            }
+            out.iter_mut().zip(before.iter()).for_each(|(after, before)| *after -= before);
+        }
+        out
     }
 
     /// About the diagonal of the Hessian, without C: every item's curvature as if it were paired with the mean of its group.

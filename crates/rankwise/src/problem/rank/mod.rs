@@ -35,6 +35,8 @@ use visit::{Visit, differences};
 
 /// Numbers a block should have at least, so that handing it to a thread is worth it.
 const BLOCK_NUMBERS: usize = 1 << 17;
+/// The same for items whose scores are given.
+const BLOCK_SCORES: usize = 1 << 9;
 /// A thinned sum has about this share of the items.
 const THINNING: u64 = 16;
 /// Groups with more items are thinned item by item.
@@ -55,6 +57,8 @@ struct Source<'a> {
     weights: Option<&'a [f64]>,
     /// Only pairs drawn so count.
     draw: Option<Draw>,
+    /// Every row is a single 1: weights are scores.
+    are_units: bool,
 }
 
 /// How the pairs of a ranking are weighted.
@@ -125,7 +129,8 @@ impl<'a> RankSums<'a> {
     ) -> Self {
         let is_equal = weighing == Weighing::Equal;
         let weights = data.weights.filter(|_| !is_equal);
-        let source = Source { rows: data.rows, divisors, unit: 1.0, labels: data.labels, weights, draw };
+        let RankView { rows, labels, are_units, .. } = data;
+        let source = Source { rows, divisors, unit: 1.0, labels, weights, draw, are_units };
         let members: Members = data.groups.members();
         let groups = members.iter().enumerate().filter(|&(group, _)| keeps(group) && data.group_weight(group) > 0.0);
         let groups = groups.map(|(group, items)| {
@@ -166,8 +171,9 @@ impl<'a> RankSums<'a> {
                 }
             }
             open.n_numbers += listed.items.iter().map(|&i| source.rows.n_stored_in_row(i as usize)).sum::<usize>();
-            // A block's sums have one number per feature, which must not outweigh the block.
-            if open.n_numbers >= BLOCK_NUMBERS.max(2 * n_cols) {
+            // A block's sums have one number per feature, which must not outweigh the block, or else the kernel matrix.
+            let enough = if source.are_units { BLOCK_SCORES.max(n_cols / 32) } else { BLOCK_NUMBERS.max(2 * n_cols) };
+            if open.n_numbers >= enough {
                 open.close();
                 sums.blocks.push(std::mem::take(&mut open));
             }
@@ -187,6 +193,11 @@ impl<'a> RankSums<'a> {
     /// Σ weight·weight·factor over all pairs.
     pub(crate) fn mass(&self) -> f64 {
         self.mass
+    }
+
+    /// The rows of every group that counts.
+    pub(crate) fn rows_of_groups(&self) -> impl Iterator<Item = &[u32]> {
+        self.blocks.iter().flat_map(|block| block.groups().map(|group| group.0))
     }
 
     /// Bytes that its blocks will have, and what visits take besides.
@@ -354,6 +365,47 @@ impl BlockSums for RankSums<'_> {
         let on_stored = self.on_stored(v);
         let shape = self.shape;
         self.sum_over_blocks(|block, at_hand, sums| block.hessian_times(at_hand, &on_stored, shape, sums)).1
+    }
+
+    fn hessian_times_all(&mut self, vectors: &[f64]) -> Vec<f64> {
+        let dim = self.dim().max(1);
+        let Rows::Held(features) = self.source.rows else {
+            return vectors.chunks_exact(dim).flat_map(|v| self.hessian_times(v)).collect();
+        };
+        let divided: Vec<f64> = vectors.chunks_exact(dim).flat_map(|v| self.on_stored(v)).collect();
+        let shape = self.shape;
+        let mut products = Vec::new();
+        self.visit_blocks(|block, at_hand| block.curvatures(at_hand, &divided, shape), |part| products.push(part));
+        let mut out = vec![0.0; vectors.len()];
+        out.par_chunks_exact_mut(dim).enumerate().for_each(|(at, out)| {
+            for (block, products) in self.blocks.iter().zip(&products) {
+                let n = block.n_items();
+                features.add_rows(block.rows(), &products[at * n..][..n], out);
+            }
+            out.iter_mut().enumerate().for_each(|(column, sum)| *sum *= self.c / self.divisor(column));
+        });
+        out
+    }
+
+    fn ease(&mut self, shift: f64) {
+        let (shape, shift) = (self.shape, self.c * shift);
+        self.visit_blocks(|block, _| block.ease(shift, shape), |()| {});
+    }
+
+    /// Of scores: rows must be units.
+    fn eased(&mut self, vectors: &[f64]) -> Vec<f64> {
+        let (dim, rows) = (self.dim().max(1), self.source.rows);
+        let mut out = vectors.to_vec();
+        let Rows::Held(features) = rows else { return out };
+        let mut changes = Vec::new();
+        self.visit_blocks(|block, at_hand| block.eased(at_hand, vectors), |part| changes.push(part));
+        out.par_chunks_exact_mut(dim).enumerate().for_each(|(at, out)| {
+            for (block, changes) in self.blocks.iter().zip(&changes) {
+                let n = block.n_items();
+                features.add_rows(block.rows(), &changes[at * n..][..n], out);
+            }
+        });
+        out
     }
 
     fn hessian_diagonal(&mut self) -> Vec<f64> {

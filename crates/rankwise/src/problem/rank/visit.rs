@@ -42,6 +42,11 @@ impl<'a> Visit<'a> {
         }
     }
 
+    /// How many features rows have.
+    pub(super) fn n_cols(&self) -> usize {
+        self.all().n_cols()
+    }
+
     /// Rows times weights; many rows on all threads.
     pub(super) fn times(&self, numbers: &[u32], weights: &[f64], out: &mut [f64]) {
         let features = match *self {

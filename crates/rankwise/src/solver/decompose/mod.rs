@@ -5,7 +5,7 @@
 //! row of the kernel ever being stored. Items that are far from moving become *cold*: their scores are brought up to date
 //! once in a while, with all that moved since. The duality gap over all items ends the search, and nothing else does.
 //!
-//! Values are f32 and sums f64. A gap of 1e-4 or less is measured on scores computed anew in f64; for more, a sample of
+//! Values are f32 and sums f64. A gap below 1e-5 is measured on scores computed anew in f64; above, a sample of
 //! them says whether f32 will do.
 
 mod certificate;
@@ -34,7 +34,7 @@ const LOOK: u32 = 16;
 /// Rounds without a better gap after which this precision can do no more.
 const PATIENCE: u32 = 400;
 /// Below this, the gap is measured on f64 scores.
-const NARROW_TOL: f64 = 1e-4;
+const NARROW_TOL: f64 = 1e-5;
 /// Items on which f32 scores are held against f64 ones.
 const SPOT_CHECKS: usize = 256;
 /// Curvature that counts as none beside the largest K(x, x).
@@ -79,9 +79,8 @@ pub(crate) fn solve<W: ItemProducts, E: ItemProducts>(
             return search.end(worth, if has_converged { Stop::Converged } else { stop });
         }
         let is_stuck = why == Some(Stop::Stalled);
-        if (has_converged && limits.tol >= NARROW_TOL && is_narrow && search.is_narrow_enough(exact, &worth))
-            || (has_converged && !is_narrow)
-        {
+        let is_sure = || !is_narrow || (limits.tol >= NARROW_TOL && search.is_narrow_enough(exact, &worth));
+        if has_converged && is_sure() {
             return search.end(worth, Stop::Converged);
         }
         if has_converged || is_stuck {
@@ -369,7 +368,7 @@ impl<W: ItemProducts> Hot<W> {
         let mut is_in = vec![false; self.t.len()];
         old.iter().for_each(|&(_, k)| is_in[k as usize] = true);
         let mut set = old;
-        let (mut offers, mut demands): (Vec<(f64, u32)>, Vec<(f64, u32)>) = (Vec::new(), Vec::new());
+        let (mut offers, mut demands) = (Vec::new(), Vec::new());
         for (k, ((dual, &t), &score)) in self.duals.iter().zip(&self.t).zip(&self.scores).enumerate() {
             let level = -score - dual.shift * t;
             let (offer, demand) = (level + dual.up(t), level + dual.down(t));

@@ -92,7 +92,7 @@ fn truncation_and_additions_are_noticed() {
 
 #[test]
 fn missing_and_unknown_entries() {
-    let optional = ["sha256", "format", "beta", "bias", "feature_names"];
+    let optional = ["sha256", "format", "beta", "bias", "feature_names", "classes", "class_rule"];
     for model in all_models() {
         let whole = parts(&model);
         for name in whole.texts.keys().filter(|name| !optional.contains(&name.as_str())) {

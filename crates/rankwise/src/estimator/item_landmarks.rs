@@ -1,0 +1,159 @@
+//! Machines on items over the functions that some of them span (Nyström), measured against those over all functions of the
+//! kernel.
+//!
+//! With ψ of the landmarks for features the machine is a linear one, and w·ψ(x) = Σ a·K(landmark, x) has the norm ‖w‖ in the
+//! kernel's own space: the objective is the same number there. What the losses ask for at its scores, t with Σ t = 0, are dual
+//! variables of the machine without approximation, too; their dual value bounds its minimum, and needs t·Kt alone.
+
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+
+use super::item_dual::feasible;
+use super::item_machine::{Aim, DistinctRows, Machine, Members, dual_of, in_weights};
+use super::item_start::Start;
+use crate::data::{Features, Precision};
+use crate::error::{Error, Result};
+use crate::kernel::{Approx, Chosen, Kernel, KernelFunction, KernelMatrix, Landmarks, SymmetricMatrix};
+use crate::math::dot;
+use crate::problem::{BlockSums, ItemDual, ItemSums, ItemTerm};
+
+/// Items that are scored by a task.
+const ITEMS_A_TASK: usize = 1 << 12;
+
+/// Distinct rows as landmarks describe them.
+pub(super) struct Described<'a> {
+    map: Landmarks,
+    /// ψ of the rows.
+    psi: Features,
+    distinct: &'a DistinctRows,
+}
+
+/// Dual variables that some machine claims to be good ones.
+pub(super) struct Claim {
+    /// One for each distinct row.
+    coefficients: Vec<f64>,
+    /// Σ t·target
+    gain: f64,
+    /// Σ shift·t²
+    curve: f64,
+    /// What they may be multiplied with at the most.
+    most: f64,
+}
+
+impl<'a> Described<'a> {
+    /// Chooses up to `n` landmarks among the rows, or among some of them.
+    pub(super) fn new(
+        kernel: KernelFunction,
+        distinct: &'a DistinctRows,
+        among: Option<&[usize]>,
+        n: usize,
+    ) -> Result<Self> {
+        let rows = distinct.features();
+        let (map, values) = match among {
+            None => {
+                let Chosen { map, values, .. } = Landmarks::spread(kernel, rows, n)?;
+                (map, values)
+            }
+            Some(among) => {
+                let map = Landmarks::spread(kernel, &rows.select_rows(among), n)?.map;
+                let values = map.describe(rows)?;
+                (map, values)
+            }
+        };
+        let psi = Features::dense(map.len(), values, Precision::F64)?;
+        Ok(Described { map, psi, distinct })
+    }
+
+    pub(super) fn landmarks(&self) -> &Landmarks {
+        &self.map
+    }
+
+    /// The machine for given terms; its gap is that among the functions of the landmarks until it is measured.
+    pub(super) fn solve(&self, terms: &[ItemTerm], aim: Aim<'_>, start: Option<&Start>) -> Machine {
+        let Members { rows, terms } = Members::new(terms, self.distinct.row_of());
+        let terms: Vec<ItemTerm> = rows.iter().zip(terms).map(|(&row, term)| ItemTerm { row, ..term }).collect();
+        let (machine, bound) = in_weights(&self.psi, None, &terms, aim, start);
+        let mut sums = ItemSums::new(&self.psi, None, Cow::Borrowed(&terms), bound.slack);
+        sums.set_c(aim.c);
+        sums.go_to(&bound.weights);
+        let duals: Vec<ItemDual> = terms.iter().map(|term| dual_of(term, aim.c * term.cost, aim.is_squared)).collect();
+        let t = feasible(&duals, &sums.wanted());
+        let mut claim = Claim {
+            coefficients: vec![0.0; self.psi.n_rows()],
+            gain: 0.0,
+            curve: 0.0,
+            most: if aim.is_squared { f64::INFINITY } else { 1.0 },
+        };
+        for ((t, dual), &row) in t.iter().zip(&duals).zip(&rows) {
+            claim.coefficients[row as usize] += t;
+            claim.gain += t * dual.target(*t);
+            claim.curve += dual.shift * t * t;
+        }
+        Machine { claim: Some(claim), ..machine }
+    }
+
+    /// Gives a machine the dual value of its claim, by one product with the matrix of the kernel, none of which is kept.
+    pub(super) fn measure(&self, machine: &mut Machine) -> Result<()> {
+        let Some(claim) = machine.claim.take() else { return Ok(()) };
+        let rows = self.distinct.features();
+        let kept: Vec<usize> = (0..rows.n_rows()).filter(|&row| claim.coefficients[row] != 0.0).collect();
+        let t: Vec<f64> = kept.iter().map(|&row| claim.coefficients[row]).collect();
+        let matrix = KernelMatrix::<f64>::new(self.map.kernel, &rows.select_rows(&kept), 0)?;
+        machine.dual = claim.dual(dot(&t, &matrix.times(&t)));
+        Ok(())
+    }
+
+    /// w·ψ of some items.
+    pub(super) fn scores(&self, weights: &[f64], items: &[u32]) -> Vec<f64> {
+        let rows: Vec<u32> = items.iter().map(|&item| self.distinct.row_of()[item as usize]).collect();
+        let mut scores = vec![0.0; items.len()];
+        let tasks = scores.par_chunks_mut(ITEMS_A_TASK).zip(rows.par_chunks(ITEMS_A_TASK));
+        tasks.for_each(|(out, rows)| self.psi.times_rows(rows, weights, out));
+        scores
+    }
+}
+
+impl Claim {
+    /// The best dual value of all multiples, where t·Kt is `square`; that of 0 is 0.
+    fn dual(&self, square: f64) -> f64 {
+        let curve = self.curve + square.max(0.0);
+        let best = self.gain / curve;
+        let factor = if best.is_nan() { 0.0 } else { best.clamp(0.0, self.most) };
+        if !factor.is_finite() {
+            return 0.0;
+        }
+        (factor * self.gain - 0.5 * factor * factor * curve).max(0.0)
+    }
+
+    /// The same claim, for labels that are `unit` times as large.
+    pub(super) fn in_units(mut self, unit: f64) -> Self {
+        self.coefficients.iter_mut().for_each(|t| *t *= unit);
+        self.gain *= unit * unit;
+        self.curve *= unit * unit;
+        self
+    }
+}
+
+/// Whether there is something to approximate, and a norm to measure it by.
+pub(super) fn check_approx(approx: Option<Approx>, kernel: Kernel, c: f64) -> Result<()> {
+    let Some(approx) = approx else { return Ok(()) };
+    approx.check(kernel)?;
+    if c == f64::INFINITY {
+        return Err(Error::Unsupported {
+            problem: "C = inf asks for a hard margin, which functions of landmarks cannot tell to exist or not".into(),
+            remedy: "choose a finite C, or leave out --approx".into(),
+        });
+    }
+    let (problem, remedy) = match kernel {
+        Kernel::Sigmoid { .. } => ("the sigmoid kernel is", "choose --kernel rbf or poly"),
+        Kernel::Poly { coef0, .. } if coef0 < 0.0 => {
+            ("the poly kernel with a coef0 below 0 is", "choose a --coef0 of at least 0")
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::Unsupported {
+        problem: format!("{problem} not positive definite in general, and landmarks need that"),
+        remedy: format!("leave out --approx, or {remedy}"),
+    })
+}
