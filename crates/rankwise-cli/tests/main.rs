@@ -29,5 +29,6 @@ mod svm;
 mod train;
 mod tune;
 mod tune_items;
+mod tune_labels;
 mod tune_usage;
 mod usage;

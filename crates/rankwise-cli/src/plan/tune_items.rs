@@ -55,6 +55,14 @@ pub(super) fn search(data: &str, args: &TuneArgs, typed: &TypedGrid, common: &Co
     check_count(tuner.c.len().saturating_mul(tuner.losses.len()))?;
     tuner.check()?; // before anything is read
 
+    let (data, columns, valid) = sources(data, args)?;
+    check_precision(&data, learn.precision)?;
+    Ok(ItemSearch { data, valid, columns, precision: learn.precision, tuner })
+}
+
+/// The data, their columns, and the items to measure on.
+pub(super) fn sources(data: &str, args: &TuneArgs) -> Run<(Source, Columns, Option<Source>)> {
+    let learn = &args.learn;
     if data == "-" && args.valid.as_deref() == Some("-") {
         return Err(Failure::Usage(
             "DATA and --valid cannot both be standard input; save one of them to a file".into(),
@@ -66,9 +74,8 @@ pub(super) fn search(data: &str, args: &TuneArgs, typed: &TypedGrid, common: &Co
         item_source(path, format, &learn.source.columns)
     };
     let (data, columns) = source(data)?;
-    check_precision(&data, learn.precision)?;
     let valid = args.valid.as_deref().map(source).transpose()?.map(|(source, _)| source);
-    Ok(ItemSearch { data, valid, columns, precision: learn.precision, tuner })
+    Ok((data, columns, valid))
 }
 
 /// Refuses methods on items that are not searched for.
@@ -82,10 +89,6 @@ fn refuse_methods(learn: &LearnArgs) -> Run<()> {
         Some(Method::Ridge) => Err(Failure::Usage(
             "tune does not choose for ridge; train it with several C and compare them (evaluate MODEL DATA)".into(),
         )),
-        Some(method @ (Method::Classify | Method::Regress)) => Err(Failure::Usage(format!(
-            "tune does not choose for {} yet; train it with several C and compare them (evaluate MODEL DATA)",
-            method.name()
-        ))),
         _ => Ok(()),
     }
 }
