@@ -8,6 +8,7 @@ mod svm;
 mod train;
 mod tune;
 mod tune_items;
+mod tune_labels;
 
 use std::time::Duration;
 
@@ -25,10 +26,11 @@ use crate::exit::{Failure, Run};
 
 pub(crate) use evaluate::{EvaluatePlan, PairsPlan, RankedPlan, evaluate};
 pub(crate) use online::OnlinePlan;
-pub(crate) use svm::{SvmMachine, SvmPlan};
+pub(crate) use svm::SvmPlan;
 pub(crate) use train::{ItemPlan, TrainPlan, train};
 pub(crate) use tune::{PairSearch, Search, TunePlan, tune};
 pub(crate) use tune_items::ItemSearch;
+pub(crate) use tune_labels::LabelSearch;
 
 /// A finite C.
 fn c(typed: f64) -> Run<f64> {

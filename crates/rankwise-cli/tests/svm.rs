@@ -240,7 +240,6 @@ fn what_does_not_go_together_is_refused() {
         ("train days.csv --loss epsilon", ["--loss epsilon is for --method regress", "another loss"]),
         ("train days.csv --epsilon 1", ["--epsilon does not apply", "--method regress"]),
         ("train days.csv --class-weight balanced", ["--class-weight does not apply", "--method classify"]),
-        ("tune flowers.csv --method classify", ["classify", "tune"]),
     ] {
         room.run(&format!("{typed} -o out")).fails(2, &words);
     }

@@ -17,6 +17,7 @@ pub(crate) use choice::{KernelName, LabelMetric, MetricName, PredictFormat};
 pub(crate) use convert::ConvertArgs;
 pub(crate) use data::{ColumnArgs, DataArgs};
 pub(crate) use evaluate::EvaluateArgs;
+pub(crate) use svm::SvmArgs;
 pub(crate) use tools::{CompletionsArgs, DemoArgs, SimulateArgs};
 pub(crate) use train::{KernelArgs, LearnArgs, TrainArgs};
 pub(crate) use tune::TuneArgs;

@@ -1,4 +1,4 @@
-//! Options of `train --method classify` and `--method regress`.
+//! Options of `--method classify` and `--method regress`, for `train` and `tune`.
 
 use clap::Args;
 use rankwise::model::{ClassScheme, ClassWeights};

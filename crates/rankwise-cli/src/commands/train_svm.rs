@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Instant;
 
-use rankwise::estimator::Fit;
-use rankwise::io::ItemTable;
+use rankwise::data::{ClassItems, Precision, Ranking};
+use rankwise::io::{Columns, Source};
 use rankwise::metrics::{ClassMetric, Classified, PredictedValues, ValueMetric};
 use rankwise::model::Method;
-use rankwise::{Error, io};
+use rankwise::{Error, LabelData, Model, io};
 use serde::Serialize;
 
 use super::describe::{self, Description};
@@ -16,12 +16,62 @@ use super::train::{Seconds, fit, peak_memory};
 use super::train_items::unused_columns;
 use crate::exit::Run;
 use crate::output::Output;
-use crate::plan::{SvmMachine, SvmPlan};
+use crate::plan::SvmPlan;
 use crate::text::{Facts, count, percent, rounded};
+
+/// Items with classes or values.
+pub(super) enum Labels {
+    Classes(ClassItems),
+    Values(Ranking),
+}
+
+impl Labels {
+    /// Reads what a method learns; tells of columns that it does not use.
+    pub(super) fn read(
+        method: Method,
+        source: &Source,
+        columns: &Columns,
+        precision: Precision,
+    ) -> Run<(Self, Vec<String>)> {
+        let table = match method {
+            Method::Classify => io::read_classes(source, columns, precision)?,
+            _ => io::read_items(source, columns, precision)?,
+        };
+        let unused = unused_columns(&table, method);
+        let labels = match method {
+            Method::Classify => Labels::Classes(table.into_classes()?),
+            _ => Labels::Values(table.into_ranking()?),
+        };
+        Ok((labels, unused))
+    }
+
+    /// As the library takes them.
+    pub(super) fn data(&self) -> LabelData<'_> {
+        match self {
+            Labels::Classes(data) => data.into(),
+            Labels::Values(data) => data.into(),
+        }
+    }
+
+    fn n_features(&self) -> usize {
+        match self {
+            Labels::Classes(data) => data.items.features.n_cols(),
+            Labels::Values(data) => data.items.features.n_cols(),
+        }
+    }
+
+    /// How many items there are.
+    pub(super) fn n_items(&self) -> usize {
+        match self {
+            Labels::Classes(data) => data.n_items(),
+            Labels::Values(data) => data.n_items(),
+        }
+    }
+}
 
 /// How well the training items are met, beside what a constant answer would get.
 #[derive(Debug, Default, Serialize)]
-struct Success {
+pub(super) struct Success {
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,22 +86,20 @@ struct Success {
 pub(super) fn run(plan: &SvmPlan, target: &Path, output: &Output) -> Run<()> {
     output.note(|| "reading the items".into());
     let started = Instant::now();
-    let read = match &plan.machine {
-        SvmMachine::Classify(_) => io::read_classes(&plan.source, &plan.columns, plan.precision)?,
-        SvmMachine::Regress(_) => io::read_items(&plan.source, &plan.columns, plan.precision)?,
-    };
-    let unused = unused_columns(&read, plan.machine.method());
-    let n_features = read.items.features.n_cols();
-    output.note(|| format!("read {}", count(read.items.n_items(), "item")));
-    let (learnt, success, load) = learn(plan, read, started, output)?;
+    let (labels, unused) = Labels::read(plan.machine.method(), &plan.source, &plan.columns, plan.precision)?;
+    let load = started.elapsed().as_secs_f64();
+    output.note(|| format!("read {}", count(labels.n_items(), "item")));
+    let learnt = fit(output, |bar| plan.machine.fit_watched(labels.data(), bar))?;
     let fit = match learnt {
         Err(error @ Error::NotSeparable { .. }) => {
             let seconds = Seconds { load, train: started.elapsed().as_secs_f64() - load };
             unused.iter().for_each(|warning| output.warning(warning));
-            return tell_no_margin(plan, &error, n_features, seconds, &unused, output);
+            return tell_no_margin(plan, &error, labels.n_features(), seconds, &unused, output);
         }
         ended => ended?,
     };
+    // Before the model is written: one that cannot score its own items is none.
+    let success = Success::of(&fit.model, &labels)?;
     save_model(target, &fit.model)?;
     let warnings: Vec<&String> = unused.iter().chain(&fit.model.training.warnings).collect();
     warnings.iter().for_each(|warning| output.warning(warning));
@@ -69,14 +117,7 @@ pub(super) fn run(plan: &SvmPlan, target: &Path, output: &Output) -> Run<()> {
         || {
             let mut facts = Facts::default();
             describe::add_facts(&mut facts, &fit.model);
-            if let (Some(error), Some(majority)) = (success.error, success.majority_error) {
-                let words = "of the training items; always the most frequent class would get";
-                facts.add("error", format!("{} {words} {}", percent(error), percent(majority)));
-            }
-            if let (Some(mae), Some(mean)) = (success.mae, success.mean_mae) {
-                let words = "in the mean over the training items; their mean label would get";
-                facts.add("error", format!("{} {words} {}", rounded(mae), rounded(mean)));
-            }
+            success.add_to(&mut facts);
             facts.add("time", seconds.text(fit.threads));
             facts.add("model", target.display().to_string());
             facts.to_string()
@@ -84,20 +125,12 @@ pub(super) fn run(plan: &SvmPlan, target: &Path, output: &Output) -> Run<()> {
     )
 }
 
-/// Fits; says how well, before the model is written: one that cannot score its own items is none.
-fn learn(
-    plan: &SvmPlan,
-    read: ItemTable,
-    started: Instant,
-    output: &Output,
-) -> Run<(rankwise::Result<Fit>, Success, f64)> {
-    let mut success = Success::default();
-    match &plan.machine {
-        SvmMachine::Classify(svm) => {
-            let data = read.into_classes()?;
-            let load = started.elapsed().as_secs_f64();
-            let learnt = fit(output, |bar| svm.fit_watched(&data, bar))?;
-            if let Ok(Fit { model, .. }) = &learnt {
+impl Success {
+    /// Measures a model on what it has learnt from.
+    pub(super) fn of(model: &Model, labels: &Labels) -> Run<Self> {
+        let mut success = Success::default();
+        match labels {
+            Labels::Classes(data) => {
                 let verdicts = model.classify(&data.items)?;
                 let mut names = model.classes.clone().unwrap_or_default();
                 let n_known = names.len();
@@ -106,28 +139,34 @@ fn learn(
                 names.extend(absent);
                 let place = |class: &String| names.iter().position(|name| name == class).unwrap_or(0) as u32;
                 let places: Vec<u32> = data.classes.iter().map(place).collect();
-                let labels: Vec<u32> = data.labels.iter().map(|&label| places[label as usize]).collect();
-                let mut classified = Classified::new(&names, n_known, &labels, &verdicts.classes)?;
+                let numbers: Vec<u32> = data.labels.iter().map(|&label| places[label as usize]).collect();
+                let mut classified = Classified::new(&names, n_known, &numbers, &verdicts.classes)?;
                 if let Some(weights) = &data.weights {
                     classified = classified.with_weights(weights)?;
                 }
                 success.error = classified.zero_one();
                 success.majority_error = ClassMetric::ZeroOne.of_constant(&classified);
             }
-            Ok((learnt, success, load))
-        }
-        SvmMachine::Regress(svm) => {
-            let data = read.into_ranking()?;
-            let load = started.elapsed().as_secs_f64();
-            let learnt = fit(output, |bar| svm.fit_watched(&data, bar))?;
-            if let Ok(Fit { model, .. }) = &learnt {
+            Labels::Values(data) => {
                 let values = model.scorer.scores(&data.items)?;
-                let weights = super::evaluate::item_weights(&data);
+                let weights = super::evaluate::item_weights(data);
                 let predicted = PredictedValues::new(&data.labels, &values)?.with_weights(&weights)?;
                 success.mae = ValueMetric::Mae.of(&predicted);
                 success.mean_mae = ValueMetric::Mae.of_mean(&predicted);
             }
-            Ok((learnt, success, load))
+        }
+        Ok(success)
+    }
+
+    /// In words.
+    pub(super) fn add_to(&self, facts: &mut Facts) {
+        if let (Some(error), Some(majority)) = (self.error, self.majority_error) {
+            let words = "of the training items; always the most frequent class would get";
+            facts.add("error", format!("{} {words} {}", percent(error), percent(majority)));
+        }
+        if let (Some(mae), Some(mean)) = (self.mae, self.mean_mae) {
+            let words = "in the mean over the training items; their mean label would get";
+            facts.add("error", format!("{} {words} {}", rounded(mae), rounded(mean)));
         }
     }
 }

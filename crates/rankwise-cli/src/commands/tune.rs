@@ -4,20 +4,21 @@ use std::path::Path;
 use std::time::Instant;
 
 use rankwise::data::Precision;
-use rankwise::selection::{RankSplit, Split, Tuned};
+use rankwise::selection::{LabelSplit, RankSplit, Split, Tuned};
 use rankwise::{Error, io};
 use serde::Serialize;
 
 use super::describe::{self, Description};
 use super::train::{Errors, peak_memory};
 use super::train_items::{accuracy_text, pair_accuracy, unused_columns};
+use super::train_svm::{self, Labels};
 use super::tuning::{self, TuningJson};
 use super::{check_apart, check_writable, save_model, table, tables};
 use crate::args::{Common, TuneArgs};
 use crate::exit::{Failure, Run};
 use crate::interrupt::{self, Shield};
 use crate::output::{self, Output};
-use crate::plan::{self, ItemSearch, PairSearch, Search, TunePlan};
+use crate::plan::{self, ItemSearch, LabelSearch, PairSearch, Search, TunePlan};
 use crate::progress::TuningBar;
 use crate::text::{Facts, count, rounded_or_dash};
 
@@ -29,6 +30,7 @@ pub(super) fn run(args: &TuneArgs, common: &Common, output: &Output) -> Run<()> 
     let Found { tuned, unused, load_seconds, tune_seconds, success } = match &plan.search {
         Search::Pairs(search) => search_pairs(search, &plan, output)?,
         Search::Items(search) => search_items(search, &plan, output)?,
+        Search::Labels(search) => search_labels(search, &plan, output)?,
     };
     let fit = &tuned.fit;
     save_model(&plan.output, &fit.model)?;
@@ -60,7 +62,14 @@ pub(super) fn run(args: &TuneArgs, common: &Common, output: &Output) -> Run<()> 
             success.add_to(&mut facts);
             let mean = rounded_or_dash(tuning.points[tuning.best].mean);
             let held_out = tuning::split_text(tuning.split);
-            facts.add("held out", format!("{} {mean} on {held_out}; {}", tuning.metric, tuning::baseline_text(tuning)));
+            facts.add(
+                "held out",
+                format!(
+                    "{} {mean} on {held_out}; {}",
+                    tuning.metric,
+                    tuning::baseline_text(tuning, fit.model.training.method)
+                ),
+            );
             let Seconds { load, tune, train } = seconds;
             let threads = count(fit.threads, "thread");
             facts.add("time", format!("{load:.2} s reading, {tune:.2} s tuning, {train:.2} s training, {threads}"));
@@ -110,13 +119,16 @@ enum Success {
     Pairs(Errors),
     /// On items.
     Items { pair_accuracy: Option<f64> },
+    /// Of classes or values.
+    Labels(train_svm::Success),
 }
 
 impl Success {
-    fn json(&self) -> SuccessJson {
+    fn json(&self) -> SuccessJson<'_> {
         match self {
             Success::Pairs(errors) => SuccessJson::Pairs { error: errors.model, majority_error: errors.majority },
             &Success::Items { pair_accuracy } => SuccessJson::Items { pair_accuracy },
+            Success::Labels(success) => SuccessJson::Labels(success),
         }
     }
 
@@ -125,6 +137,7 @@ impl Success {
             Success::Pairs(errors) => facts.add("error", errors.text()),
             &Success::Items { pair_accuracy: Some(accuracy) } => facts.add("accuracy", accuracy_text(accuracy)),
             Success::Items { .. } => {}
+            Success::Labels(success) => success.add_to(facts),
         }
     }
 }
@@ -174,6 +187,27 @@ fn search_items(search: &ItemSearch, plan: &TunePlan, output: &Output) -> Run<Fo
     Ok(Found { tuned, unused, load_seconds, tune_seconds, success: Success::Items { pair_accuracy: accuracy } })
 }
 
+fn search_labels(search: &LabelSearch, plan: &TunePlan, output: &Output) -> Run<Found> {
+    output.note(|| "reading the items".into());
+    let started = Instant::now();
+    let read = |source, precision| Labels::read(search.method(), source, &search.columns, precision);
+    let (data, unused) = read(&search.data, search.precision)?;
+    // As `evaluate` reads them.
+    let valid = search.valid.as_ref().map(|source| read(source, Precision::F64)).transpose()?;
+    let load_seconds = started.elapsed().as_secs_f64();
+    output.note(|| format!("read {} in {load_seconds:.2} s", count(data.n_items(), "item")));
+    let tuner = search.tuner(data.data())?;
+    let (split, n_parts) = match &valid {
+        Some((valid, _)) => (LabelSplit::Valid(valid.data()), 1),
+        None => (LabelSplit::Folds(plan.n_folds), plan.n_folds),
+    };
+    let n_points = tuner.grid.n_points().saturating_mul(tuner.epsilons.len().max(1));
+    let size = Size { n_points, n_parts, n_c: tuner.grid.c.len() };
+    let (tuned, tune_seconds) = watched(size, output, |bar| tuner.tune(data.data(), split, bar))?;
+    let success = Success::Labels(train_svm::Success::of(&tuned.fit.model, &data)?);
+    Ok(Found { tuned, unused, load_seconds, tune_seconds, success })
+}
+
 /// How much there is to do.
 #[derive(Clone, Copy)]
 struct Size {
@@ -205,7 +239,7 @@ struct TuneJson<'a> {
     #[serde(flatten)]
     description: Description<'a>,
     #[serde(flatten)]
-    success: SuccessJson,
+    success: SuccessJson<'a>,
     seconds: Seconds,
     peak_memory_bytes: Option<u64>,
     threads: usize,
@@ -214,9 +248,10 @@ struct TuneJson<'a> {
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum SuccessJson {
+enum SuccessJson<'a> {
     Pairs { error: Option<f64>, majority_error: Option<f64> },
     Items { pair_accuracy: Option<f64> },
+    Labels(&'a train_svm::Success),
 }
 
 #[derive(Debug, Clone, Copy, Serialize)]

@@ -2,7 +2,7 @@
 
 use rankwise::Loss;
 use rankwise::kernel::{Gamma, Kernel};
-use rankwise::model::{Tuning, TuningBaseline, TuningPoint, TuningSplit};
+use rankwise::model::{Method, Tuning, TuningBaseline, TuningPoint, TuningSplit};
 use serde::{Serialize, Serializer};
 
 use crate::text::{count, number, rounded, rounded_or_dash, wide_table};
@@ -59,6 +59,8 @@ struct Params {
     degree: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     coef0: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epsilon: Option<f64>,
     #[serde(rename = "C")]
     c: f64,
 }
@@ -71,7 +73,7 @@ fn number_or_scale<S: Serializer>(gamma: &Option<Gamma>, serializer: S) -> Resul
 }
 
 impl Params {
-    const NAMES: [&'static str; 6] = ["loss", "kernel", "gamma", "degree", "coef0", "C"];
+    const NAMES: [&'static str; 7] = ["loss", "kernel", "gamma", "degree", "coef0", "epsilon", "C"];
 
     fn of(point: &TuningPoint) -> Self {
         let (kernel, gamma, degree, coef0) = match point.kernel {
@@ -80,11 +82,11 @@ impl Params {
             Kernel::Sigmoid { gamma, coef0 } => ("sigmoid", Some(gamma), None, Some(coef0)),
             _ => ("linear", None, None, None),
         };
-        Params { loss: point.loss, kernel, gamma, degree, coef0, c: point.c }
+        Params { loss: point.loss, kernel, gamma, degree, coef0, epsilon: point.epsilon, c: point.c }
     }
 
     /// In the order of [`Params::NAMES`], each number in the given form; what a point does not have is empty.
-    fn texts(&self, number: fn(f64) -> String) -> [String; 6] {
+    fn texts(&self, number: fn(f64) -> String) -> [String; 7] {
         let gamma = match self.gamma {
             Some(Gamma::Value(value)) => number(value),
             Some(Gamma::Scale) => "scale".into(),
@@ -92,7 +94,8 @@ impl Params {
         };
         let degree = self.degree.map_or_else(String::new, |degree| degree.to_string());
         let coef0 = self.coef0.map_or_else(String::new, number);
-        [self.loss.name().into(), self.kernel.into(), gamma, degree, coef0, number(self.c)]
+        let epsilon = self.epsilon.map_or_else(String::new, number);
+        [self.loss.name().into(), self.kernel.into(), gamma, degree, coef0, epsilon, number(self.c)]
     }
 }
 
@@ -100,6 +103,7 @@ impl Params {
 pub(super) fn split_text(split: TuningSplit) -> String {
     match split {
         TuningSplit::Validation { pairs } => count(pairs, "validation pair"),
+        TuningSplit::ValidationItems { items, groups: 0 } => count(items, "validation item"),
         TuningSplit::ValidationItems { items, groups } => {
             format!("{} in {}", count(items, "validation item"), count(groups, "group"))
         }
@@ -108,16 +112,30 @@ pub(super) fn split_text(split: TuningSplit) -> String {
 }
 
 /// What stands beside every value: a constant answer's.
-pub(super) fn baseline_text(tuning: &Tuning) -> String {
-    match tuning.baseline {
-        Some(TuningBaseline { outcome: Some(outcome), value }) => {
-            format!("always \"{}\" would get {}", outcome.name(), rounded(value))
+pub(super) fn baseline_text(tuning: &Tuning, method: Method) -> String {
+    match &tuning.baseline {
+        Some(baseline) => {
+            format!("{} would get {}", constant_answer(tuning, baseline, method, ['"'; 2]), rounded(baseline.value))
         }
-        Some(TuningBaseline { outcome: None, value }) if ["log_loss", "brier"].contains(&tuning.metric.as_str()) => {
-            format!("the shares of the outcomes alone would get {}", rounded(value))
-        }
-        Some(TuningBaseline { outcome: None, value }) => format!("a random order would get {}", rounded(value)),
         None => format!("{} of a constant answer is not known", tuning.metric),
+    }
+}
+
+/// The constant answer to which a search compares, in words.
+pub(super) fn constant_answer(
+    tuning: &Tuning,
+    baseline: &TuningBaseline,
+    method: Method,
+    [open, close]: [char; 2],
+) -> String {
+    let is_of_chances = ["log_loss", "brier"].contains(&tuning.metric.as_str());
+    match (method, baseline.outcome) {
+        (_, Some(outcome)) => format!("always {open}{}{close}", outcome.name()),
+        (Method::Classify, None) if is_of_chances => "the shares of the classes alone".into(),
+        (Method::Classify, None) => "always the most frequent class".into(),
+        (Method::Regress, None) => "always the mean label".into(),
+        (_, None) if is_of_chances => "the shares of the outcomes alone".into(),
+        (_, None) => "a random order".into(),
     }
 }
 
@@ -146,14 +164,14 @@ pub(super) fn text(tuning: &Tuning) -> String {
 
 /// A header and a row for each of these points; the chosen one is marked. Parameters that never change are left out.
 pub(super) fn rows(tuning: &Tuning, points: &[usize], mark: &str) -> (Vec<String>, Vec<Vec<String>>) {
-    let texts: Vec<[String; 6]> = tuning.points.iter().map(|point| Params::of(point).texts(rounded)).collect();
+    let texts: Vec<[String; 7]> = tuning.points.iter().map(|point| Params::of(point).texts(rounded)).collect();
     let varies = |&at: &usize| {
         let mut values = texts.iter().map(|row| &row[at]).filter(|text| !text.is_empty());
         values.next().is_some_and(|first| values.any(|value| value != first))
     };
     let varying: Vec<usize> = (0..Params::NAMES.len()).filter(varies).collect();
     // A single point has nothing that varies.
-    let columns = if varying.is_empty() { vec![5] } else { varying };
+    let columns = if varying.is_empty() { vec![Params::NAMES.len() - 1] } else { varying };
     let has_folds = matches!(tuning.split, TuningSplit::Folds { .. });
     let mut header = vec![String::new()];
     header.extend(columns.iter().map(|&at| Params::NAMES[at].into()));
@@ -202,11 +220,16 @@ fn shown(tuning: &Tuning) -> Vec<usize> {
 /// Every point as csv.
 pub(super) fn csv(tuning: &Tuning) -> String {
     let field = |value: Option<f64>| value.map_or_else(String::new, number);
-    let mut csv = format!("{},mean", Params::NAMES.join(","));
+    // Only regressions have tubes.
+    let has_tubes = tuning.points.iter().any(|point| point.epsilon.is_some());
+    let is_column = |name: &str| name != "epsilon" || has_tubes;
+    let columns: Vec<usize> = (0..Params::NAMES.len()).filter(|&at| is_column(Params::NAMES[at])).collect();
+    let mut csv = columns.iter().map(|&at| format!("{},", Params::NAMES[at])).collect::<String>() + "mean";
     (1..=tuning.split.n_parts()).for_each(|part| csv += &format!(",fold_{part}"));
     csv.push('\n');
     for point in &tuning.points {
-        csv += &Params::of(point).texts(number).join(",");
+        let texts = Params::of(point).texts(number);
+        csv += &columns.iter().map(|&at| texts[at].as_str()).collect::<Vec<_>>().join(",");
         [point.mean].iter().chain(&point.folds).for_each(|&value| csv += &format!(",{}", field(value)));
         csv.push('\n');
     }

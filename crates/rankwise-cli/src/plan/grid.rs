@@ -9,7 +9,7 @@ use crate::exit::{Failure, Run};
 
 /// More points than anybody waits for.
 const MAX_POINTS: usize = 10_000;
-const NAMES: [&str; 6] = ["C", "gamma", "degree", "coef0", "kernel", "loss"];
+const NAMES: [&str; 7] = ["C", "gamma", "degree", "coef0", "epsilon", "kernel", "loss"];
 
 /// The values typed for each name; `None`: not typed.
 #[derive(Debug, Default)]
@@ -18,6 +18,7 @@ pub(super) struct TypedGrid {
     pub(super) gamma: Option<Vec<Gamma>>,
     pub(super) degree: Option<Vec<u32>>,
     pub(super) coef0: Option<Vec<f64>>,
+    pub(super) epsilon: Option<Vec<f64>>,
     pub(super) kernel: Option<Vec<KernelName>>,
     pub(super) loss: Option<Vec<Loss>>,
 }
@@ -36,8 +37,11 @@ impl TypedGrid {
                 "gamma" => fill(&mut grid.gamma, name, values.gammas()?)?,
                 "degree" => fill(&mut grid.degree, name, values.degrees()?)?,
                 "coef0" => fill(&mut grid.coef0, name, values.numbers(Values::no_range)?)?,
+                "epsilon" => fill(&mut grid.epsilon, name, values.numbers(Values::log_range)?)?,
                 "kernel" => fill(&mut grid.kernel, name, values.words(&KernelName::ALL, KernelName::name)?)?,
-                "loss" => fill(&mut grid.loss, name, values.words(&Loss::ALL, Loss::name)?)?,
+                "loss" => {
+                    fill(&mut grid.loss, name, values.words(&[&Loss::ALL[..], &Loss::OF_TUBES].concat(), Loss::name)?)?
+                }
                 _ => return usage(format!("--grid {name}: unknown name; the names are {}", NAMES.join(", "))),
             }
         }

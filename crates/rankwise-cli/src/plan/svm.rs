@@ -3,11 +3,11 @@
 use rankwise::data::Precision;
 use rankwise::io::{Columns, Source};
 use rankwise::model::Method;
-use rankwise::{Loss, SvmClassifier, SvmRegressor};
+use rankwise::{LabelEstimator, Loss, SvmClassifier, SvmRegressor};
 
 use super::train::check_precision;
 use super::{common_effort, item_source, kernel, refuse, time_limit};
-use crate::args::{Common, LearnArgs, TrainArgs};
+use crate::args::{Common, LearnArgs, SvmArgs, TrainArgs};
 use crate::exit::{Failure, Run};
 
 /// `train --method classify` or `--method regress`, as meant.
@@ -19,33 +19,7 @@ pub(crate) struct SvmPlan {
     /// How dense features are stored.
     pub(crate) precision: Precision,
     /// The method with its parameters.
-    pub(crate) machine: SvmMachine,
-}
-
-/// What is learnt.
-pub(crate) enum SvmMachine {
-    /// Classes.
-    Classify(SvmClassifier),
-    /// Values.
-    Regress(SvmRegressor),
-}
-
-impl SvmMachine {
-    /// Which method it is.
-    pub(crate) fn method(&self) -> Method {
-        match self {
-            SvmMachine::Classify(_) => Method::Classify,
-            SvmMachine::Regress(_) => Method::Regress,
-        }
-    }
-
-    /// C.
-    pub(crate) fn c(&self) -> f64 {
-        match self {
-            SvmMachine::Classify(svm) => svm.c,
-            SvmMachine::Regress(svm) => svm.c,
-        }
-    }
+    pub(crate) machine: LabelEstimator,
 }
 
 /// What was asked.
@@ -57,56 +31,55 @@ pub(super) fn plan(method: Method, args: &TrainArgs, common: &Common) -> Run<Svm
             "{with} learns from items with labels, not from compared pairs; give items (train DATA {with} -o MODEL)"
         )));
     };
-    refuse_others(args, &with)?;
-    let mut effort = common_effort(common);
-    (effort.tol, effort.max_iter, effort.cache_mb) = (learn.effort.tol, learn.effort.max_iter, learn.effort.cache_mb);
-    effort.time_limit = time_limit(args.time_limit)?;
-    let (c, kernel) = (learn.c.unwrap_or(1.0), kernel(&learn.kernel)?);
-    // Before anything is read.
-    let machine = if method == Method::Classify {
-        refuse(&args.svm.of_values(), &with, "choose --method regress")?;
-        let svm = SvmClassifier::new()
-            .c(c)
-            .kernel(kernel)
-            .approx(learn.kernel.approx)
-            .loss(learn.loss.unwrap_or(Loss::Hinge))
-            .scheme(args.svm.classes.unwrap_or_default())
-            .class_weights(args.svm.class_weight.clone().unwrap_or_default())
-            .probabilities(args.svm.probabilities)
-            .scale(learn.scale)
-            .effort(effort);
-        svm.check()?;
-        SvmMachine::Classify(svm)
-    } else {
-        refuse(&args.svm.of_classes(), &with, "choose --method classify")?;
-        let svm = SvmRegressor::new()
-            .c(c)
-            .kernel(kernel)
-            .approx(learn.kernel.approx)
-            .loss(learn.loss.unwrap_or(Loss::Epsilon))
-            .epsilon(args.svm.epsilon.unwrap_or(0.1))
-            .scale(learn.scale)
-            .effort(effort);
-        svm.check()?;
-        SvmMachine::Regress(svm)
-    };
+    let of_train = [("--init", args.init.is_some()), ("--memory-mb", args.memory_mb.is_some())];
+    refuse(&of_train, &with, "choose --method rank")?;
+    refuse(&[("--normalise", args.normalise)], &with, "choose --method swap")?;
+    let mut machine = machine(method, learn, &args.svm, common)?;
+    machine.effort_mut().time_limit = time_limit(args.time_limit)?;
+    let (_, loss, epsilon) = machine.shape();
+    let machine = machine.shaped(learn.c.unwrap_or(1.0), kernel(&learn.kernel)?, loss, epsilon);
+    machine.check()?; // before anything is read
     let (source, columns) = item_source(data, learn.format.format, &learn.source.columns)?;
     check_precision(&source, learn.precision)?;
     Ok(SvmPlan { source, columns, precision: learn.precision, machine })
 }
 
+/// The method with all of its parameters but C and the kernel.
+pub(super) fn machine(method: Method, learn: &LearnArgs, typed: &SvmArgs, common: &Common) -> Run<LabelEstimator> {
+    let with = format!("--method {}", method.name());
+    refuse_others(learn, &with)?;
+    let mut effort = common_effort(common);
+    (effort.tol, effort.max_iter, effort.cache_mb) = (learn.effort.tol, learn.effort.max_iter, learn.effort.cache_mb);
+    if method == Method::Classify {
+        refuse(&typed.of_values(), &with, "choose --method regress")?;
+        let svm = SvmClassifier::new()
+            .approx(learn.kernel.approx)
+            .loss(learn.loss.unwrap_or(Loss::Hinge))
+            .scheme(typed.classes.unwrap_or_default())
+            .class_weights(typed.class_weight.clone().unwrap_or_default())
+            .probabilities(typed.probabilities)
+            .scale(learn.scale)
+            .effort(effort);
+        return Ok(svm.into());
+    }
+    refuse(&typed.of_classes(), &with, "choose --method classify")?;
+    let svm = SvmRegressor::new()
+        .approx(learn.kernel.approx)
+        .loss(learn.loss.unwrap_or(Loss::Epsilon))
+        .epsilon(typed.epsilon.unwrap_or(0.1))
+        .scale(learn.scale)
+        .effort(effort);
+    Ok(svm.into())
+}
+
 /// Refuses what neither method knows.
-fn refuse_others(args: &TrainArgs, with: &str) -> Run<()> {
-    let learn = &args.learn;
+fn refuse_others(learn: &LearnArgs, with: &str) -> Run<()> {
     let of_rankers = [
         ("--pairs", learn.source.pairs.is_some()),
         ("--pairs-per-item", learn.pairs_per_item.is_some()),
         ("--balance", learn.ties.balance.is_some()),
-        ("--init", args.init.is_some()),
-        ("--memory-mb", args.memory_mb.is_some()),
     ];
     refuse(&of_rankers, with, "choose --method rank")?;
-    refuse(&[("--normalise", args.normalise)], with, "choose --method swap")?;
     refuse(&[("--calibrate", learn.ties.calibrate)], with, "give --probabilities to --method classify")?;
     let of_ties = [
         ("--threshold", learn.ties.threshold.is_some()),
@@ -115,6 +88,12 @@ fn refuse_others(args: &TrainArgs, with: &str) -> Run<()> {
         ("--tie-band", learn.ties.tie_band.is_some()),
     ];
     refuse(&of_ties, with, "give compared pairs with --pairs FILE")
+}
+
+/// Refuses options of classifiers and regressions where they have no meaning.
+pub(super) fn refuse_svm(typed: &SvmArgs) -> Run<()> {
+    refuse(&typed.of_classes(), "other methods", "choose --method classify")?;
+    refuse(&typed.of_values(), "other methods", "choose --method regress")
 }
 
 /// Refuses losses that only regressions have.

@@ -57,8 +57,7 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
         return svm::plan(method, args, common).map(TrainPlan::Svm);
     }
     svm::refuse_tubes(learn)?;
-    refuse(&args.svm.of_classes(), "other methods", "choose --method classify")?;
-    refuse(&args.svm.of_values(), "other methods", "choose --method regress")?;
+    svm::refuse_svm(&args.svm)?;
     if learn.method == Some(Method::Online) {
         return online::plan(args, common).map(TrainPlan::Online);
     }

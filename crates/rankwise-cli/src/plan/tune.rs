@@ -6,11 +6,13 @@ use rankwise::data::{Comparisons, Precision};
 use rankwise::io::{PairFiles, Source};
 use rankwise::kernel::{Gamma, Kernel};
 use rankwise::metrics::PairMetric;
+use rankwise::model::Method;
 use rankwise::selection::{Grid, Tuner};
 use rankwise::{Error, Loss, PairEstimator};
 
 use super::grid::{TypedGrid, check_count};
 use super::tune_items::ItemSearch;
+use super::tune_labels::LabelSearch;
 use crate::args::{Common, KernelName, LearnArgs, TuneArgs};
 use crate::exit::{Failure, Run};
 
@@ -32,8 +34,10 @@ pub(crate) struct TunePlan {
 pub(crate) enum Search {
     /// On judged pairs.
     Pairs(Box<PairSearch>),
-    /// On items with labels.
+    /// On items with labels, to rank them.
     Items(Box<ItemSearch>),
+    /// On items with labels, for classes or values.
+    Labels(Box<LabelSearch>),
 }
 
 /// A search on judged pairs.
@@ -52,26 +56,31 @@ impl PairSearch {
     pub(crate) fn tuner(&self, data: &Comparisons) -> Run<Tuner> {
         let mut tuner = self.tuner.clone();
         if self.widens {
-            let gammas = Grid::usual_gammas(&tuner.estimator, data)?;
-            let widened = |kernel: &Kernel| match kernel {
-                Kernel::Rbf { .. } => gammas.iter().map(|&gamma| Kernel::Rbf { gamma }).collect(),
-                _ => vec![*kernel],
-            };
-            tuner.grid.kernels = tuner.grid.kernels.iter().flat_map(widened).collect();
+            tuner.grid.kernels = widened(&tuner.grid.kernels, &Grid::usual_gammas(&tuner.estimator, data)?);
         }
         Ok(tuner)
     }
 }
 
+/// The same kernels, rbf with each of these widths.
+pub(super) fn widened(kernels: &[Kernel], gammas: &[Gamma]) -> Vec<Kernel> {
+    let widened = |kernel: &Kernel| match kernel {
+        Kernel::Rbf { .. } => gammas.iter().map(|&gamma| Kernel::Rbf { gamma }).collect(),
+        _ => vec![*kernel],
+    };
+    kernels.iter().flat_map(widened).collect()
+}
+
 /// What `tune` was asked to do.
 pub(crate) fn tune(args: &TuneArgs, common: &Common) -> Run<TunePlan> {
     let typed = TypedGrid::parse(&args.grid)?;
-    refuse_twice(&args.learn, &typed)?;
+    refuse_twice(args, &typed)?;
     let n_folds = args.folds.unwrap_or(USUAL_FOLDS);
     if n_folds < 2 {
         return Err(Error::parameter("folds", n_folds, "at least 2").into());
     }
-    if args.learn.data.is_some() && args.learn.source.pairs.is_some() {
+    let is_of_labels = matches!(args.learn.method, Some(Method::Classify | Method::Regress));
+    if args.learn.data.is_some() && args.learn.source.pairs.is_some() && !is_of_labels {
         return Err(Failure::Usage(
             "labels and judged pairs together are not tuned: tune on one of them, and give C to train DATA --pairs FILE"
                 .into(),
@@ -82,12 +91,29 @@ pub(crate) fn tune(args: &TuneArgs, common: &Common) -> Run<TunePlan> {
             "no data: give items with labels (tune DATA -o MODEL), or compared pairs with --pairs FILE".into(),
         ));
     }
-    super::svm::refuse_tubes(&args.learn)?;
+    if let Some(method @ (Method::Classify | Method::Regress)) = args.learn.method {
+        let search = Search::Labels(Box::new(super::tune_labels::search(method, args, &typed, common)?));
+        return Ok(TunePlan { search, n_folds, output: args.learn.output.clone(), table: args.table.clone() });
+    }
+    refuse_labels(args, &typed)?;
     let search = match &args.learn.data {
         Some(data) => Search::Items(Box::new(super::tune_items::search(data, args, &typed, common)?)),
         None => Search::Pairs(Box::new(search_pairs(args, &typed, common)?)),
     };
     Ok(TunePlan { search, n_folds, output: args.learn.output.clone(), table: args.table.clone() })
+}
+
+/// Refuses what only classifiers and regressions have.
+fn refuse_labels(args: &TuneArgs, typed: &TypedGrid) -> Run<()> {
+    super::svm::refuse_tubes(&args.learn)?;
+    super::svm::refuse_svm(&args.svm)?;
+    let losses = typed.loss.as_deref().unwrap_or_default();
+    let of_values = [
+        ("--grid epsilon", typed.epsilon.is_some()),
+        ("--grid loss=epsilon", losses.contains(&Loss::Epsilon)),
+        ("--grid loss=squared-epsilon", losses.contains(&Loss::SquaredEpsilon)),
+    ];
+    super::refuse(&of_values, "other methods", "choose --method regress")
 }
 
 fn search_pairs(args: &TuneArgs, typed: &TypedGrid, common: &Common) -> Run<PairSearch> {
@@ -160,12 +186,14 @@ fn valid_files(path: &str, args: &LearnArgs, files: &PairFiles) -> Run<PairFiles
 }
 
 /// Refuses values that are given both as an option and in the grid.
-fn refuse_twice(args: &LearnArgs, grid: &TypedGrid) -> Run<()> {
+fn refuse_twice(args: &TuneArgs, grid: &TypedGrid) -> Run<()> {
+    let (epsilon, args) = (args.svm.epsilon, &args.learn);
     let both = [
         ("C", args.c.is_some() && grid.c.is_some()),
         ("gamma", args.kernel.gamma.is_some() && grid.gamma.is_some()),
         ("degree", args.kernel.degree.is_some() && grid.degree.is_some()),
         ("coef0", args.kernel.coef0.is_some() && grid.coef0.is_some()),
+        ("epsilon", epsilon.is_some() && grid.epsilon.is_some()),
         ("kernel", args.kernel.kernel.is_some() && grid.kernel.is_some()),
         ("loss", args.loss.is_some() && grid.loss.is_some()),
     ];
@@ -178,7 +206,7 @@ fn refuse_twice(args: &LearnArgs, grid: &TypedGrid) -> Run<()> {
 }
 
 /// How many kernels [`kernels`] will make.
-fn n_kernels(grid: &TypedGrid, names: &[KernelName]) -> usize {
+pub(super) fn n_kernels(grid: &TypedGrid, names: &[KernelName]) -> usize {
     let gammas = grid.gamma.as_ref().map_or(1, Vec::len);
     let degrees = grid.degree.as_ref().map_or(1, Vec::len);
     let constants = grid.coef0.as_ref().map_or(1, Vec::len);
@@ -192,7 +220,7 @@ fn n_kernels(grid: &TypedGrid, names: &[KernelName]) -> usize {
 }
 
 /// Every kernel with every combination of the parameters that it has.
-fn kernels(args: &LearnArgs, grid: &TypedGrid, names: &[KernelName]) -> Run<Vec<Kernel>> {
+pub(super) fn kernels(args: &LearnArgs, grid: &TypedGrid, names: &[KernelName]) -> Run<Vec<Kernel>> {
     super::refuse_unused(&args.kernel, names)?;
     let unused = [
         ("--grid gamma", grid.gamma.is_some(), KernelName::has_gamma as fn(KernelName) -> bool),

@@ -41,8 +41,7 @@ pub(super) fn search(data: &str, args: &TuneArgs, typed: &TypedGrid, common: &Co
     let learn = &args.learn;
     refuse_methods(learn)?;
     let mut tuner = RankTuner::new(rank_svm(learn, common)?).time_limit(super::time_limit(args.time_limit)?);
-    super::train::refuse_kernels(learn, "rank in tune")?;
-    refuse_kernels(typed)?;
+    refuse_kernels(learn, typed)?;
     if let Some(name) = &args.metric {
         tuner.metric = ItemMetric::parse(name)?;
     }
@@ -56,6 +55,14 @@ pub(super) fn search(data: &str, args: &TuneArgs, typed: &TypedGrid, common: &Co
     check_count(tuner.c.len().saturating_mul(tuner.losses.len()))?;
     tuner.check()?; // before anything is read
 
+    let (data, columns, valid) = sources(data, args)?;
+    check_precision(&data, learn.precision)?;
+    Ok(ItemSearch { data, valid, columns, precision: learn.precision, tuner })
+}
+
+/// The data, their columns, and the items to measure on.
+pub(super) fn sources(data: &str, args: &TuneArgs) -> Run<(Source, Columns, Option<Source>)> {
+    let learn = &args.learn;
     if data == "-" && args.valid.as_deref() == Some("-") {
         return Err(Failure::Usage(
             "DATA and --valid cannot both be standard input; save one of them to a file".into(),
@@ -67,9 +74,8 @@ pub(super) fn search(data: &str, args: &TuneArgs, typed: &TypedGrid, common: &Co
         item_source(path, format, &learn.source.columns)
     };
     let (data, columns) = source(data)?;
-    check_precision(&data, learn.precision)?;
     let valid = args.valid.as_deref().map(source).transpose()?.map(|(source, _)| source);
-    Ok(ItemSearch { data, valid, columns, precision: learn.precision, tuner })
+    Ok((data, columns, valid))
 }
 
 /// Refuses methods on items that are not searched for.
@@ -83,19 +89,21 @@ fn refuse_methods(learn: &LearnArgs) -> Run<()> {
         Some(Method::Ridge) => Err(Failure::Usage(
             "tune does not choose for ridge; train it with several C and compare them (evaluate MODEL DATA)".into(),
         )),
-        Some(method @ (Method::Classify | Method::Regress)) => Err(Failure::Usage(format!(
-            "tune does not choose for {} yet; train it with several C and compare them (evaluate MODEL DATA)",
-            method.name()
-        ))),
         _ => Ok(()),
     }
 }
 
 /// Refuses values of what a linear ranker does not have.
-fn refuse_kernels(typed: &TypedGrid) -> Run<()> {
-    if typed.kernel.as_ref().is_some_and(|names| names.iter().any(|&name| name != KernelName::Linear)) {
-        return Err(Failure::Usage("kernels for items are not available yet; leave out --grid kernel".into()));
+fn refuse_kernels(learn: &LearnArgs, typed: &TypedGrid) -> Run<()> {
+    let is_curved = |name: &KernelName| *name != KernelName::Linear;
+    if typed.kernel.iter().flatten().chain(&learn.kernel.kernel).any(is_curved) {
+        return Err(Failure::Usage(
+            "tune does not choose kernels of items; choose --kernel linear without --grid kernel, or train some and compare \
+             them (evaluate MODEL DATA)"
+                .into(),
+        ));
     }
+    super::refuse_unused(&learn.kernel, &[KernelName::Linear])?;
     let unused = [
         ("--grid gamma", typed.gamma.is_some()),
         ("--grid degree", typed.degree.is_some()),

@@ -1,7 +1,7 @@
 //! Items of classes, whatever the classes are called.
 
 use super::ranking::check_weights;
-use super::{Items, Scale, Scaler};
+use super::{Groups, Items, Scale, Scaler};
 use crate::error::{Error, Result};
 
 /// Items, each of one class.
@@ -17,6 +17,8 @@ pub struct ClassItems {
     pub weights: Option<Vec<f64>>,
     /// The margin that each item should have. `None`: all 1.
     pub margins: Option<Vec<f64>>,
+    /// Items that belong together: folds do not split them. Fits do not look at them.
+    pub groups: Option<Groups>,
 }
 
 impl ClassItems {
@@ -53,7 +55,7 @@ impl ClassItems {
         if let Some(bad) = labels.iter().find(|label| **label as usize >= classes.len()) {
             return Err(Error::parameter("labels", bad, format!("numbers below {}", classes.len())));
         }
-        Ok(ClassItems { items, classes, labels, weights: None, margins: None })
+        Ok(ClassItems { items, classes, labels, weights: None, margins: None, groups: None })
     }
 
     /// The same with a weight per item: 2 counts as two copies, 0 as none.
@@ -71,6 +73,29 @@ impl ClassItems {
         }
         self.margins = Some(margins);
         Ok(self)
+    }
+
+    /// The same with groups of items that folds do not split.
+    pub fn with_groups(mut self, groups: Groups) -> Result<Self> {
+        if groups.n_items() != self.n_items() {
+            let expected = format!("one for each of the {} items", self.n_items());
+            return Err(Error::parameter("groups", groups.n_items(), expected));
+        }
+        self.groups = Some(groups);
+        Ok(self)
+    }
+
+    /// The items of the given numbers; classes keep their numbers.
+    pub fn select(&self, numbers: &[usize]) -> Self {
+        let select = |values: &Option<Vec<f64>>| values.as_ref().map(|v| numbers.iter().map(|&i| v[i]).collect());
+        ClassItems {
+            items: self.items.select(numbers),
+            classes: self.classes.clone(),
+            labels: numbers.iter().map(|&item| self.labels[item]).collect(),
+            weights: select(&self.weights),
+            margins: select(&self.margins),
+            groups: self.groups.as_ref().map(|groups| groups.select(numbers)),
+        }
     }
 
     /// How many items there are.

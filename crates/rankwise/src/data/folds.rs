@@ -1,7 +1,7 @@
 //! Folds that depend on what a pair or a group of items says, not on where it stands in the file.
 
 use super::random::mix;
-use super::{ClassItems, Comparisons, Outcome, Ranking};
+use super::{ClassItems, Comparisons, Features, Outcome, Ranking};
 
 /// A fold number below `n_folds` for every pair. Pairs of one group share a fold; without groups, copies of one pair
 /// do (left and right exchanged or not), so that weight 2 and writing a pair twice give the same folds, and neither
@@ -46,32 +46,64 @@ pub fn cross_fit_folds(data: &Comparisons, n_folds: usize, seed: u64) -> Vec<u32
 pub fn group_folds(data: &Ranking, n_folds: usize, seed: u64) -> Vec<u32> {
     let cell = |(group, items): (usize, &[u32])| {
         let name = data.groups.name(group);
-        let key = if name.is_empty() { hash_items(data, items) } else { hash_bytes(name.as_bytes()) };
+        let present = items.iter().map(|&item| item as usize).filter(|&item| data.weight(item) > 0.0);
+        // Adding 0 makes one zero of the two.
+        let label = |item: usize| (data.labels[item] + 0.0).to_bits();
+        let key = match name.is_empty() {
+            true => hash_items(&data.items.features, present, label),
+            false => hash_bytes(name.as_bytes()),
+        };
         (!data.has_pair(group, items), mix(mix(0, seed), key))
     };
     let cells: Vec<(bool, u64)> = data.groups.members().iter().enumerate().map(cell).collect();
     dealt_out(&cells, n_folds)
 }
 
-/// A fold number below `n_folds` for every item of a class. Copies of an item share a fold, and the order of rows does not
-/// matter. Classes are spread evenly.
-pub(crate) fn class_folds(data: &ClassItems, n_folds: usize, seed: u64) -> Vec<u32> {
-    let key = |item: usize| mix(mix(0, seed), data.items.features.hash_row(item));
-    let mut folds = vec![0; data.n_items()];
-    for class in 0..data.classes.len() as u32 {
-        let members: Vec<usize> = (0..data.n_items()).filter(|&item| data.labels[item] == class).collect();
-        let of_class: Vec<(bool, u64)> = members.iter().map(|&item| (false, key(item))).collect();
-        members.iter().zip(dealt_out(&of_class, n_folds)).for_each(|(&item, fold)| folds[item] = fold);
+/// A fold number below `n_folds` for every item of a class. Items of one group share a fold; without groups, copies of an item
+/// do. The order of rows does not matter. Classes are spread evenly, groups by the class that most of their items have.
+pub fn class_folds(data: &ClassItems, n_folds: usize, seed: u64) -> Vec<u32> {
+    let Some(groups) = &data.groups else {
+        return spread_classes(&data.items.features, &data.labels, n_folds, seed);
+    };
+    let label = |item: usize| u64::from(data.labels[item]);
+    let members = groups.members();
+    let cell = |(group, items): (usize, &[u32])| {
+        let mut sizes = vec![0usize; data.classes.len()];
+        let present = || items.iter().map(|&item| item as usize).filter(|&item| data.weight(item) > 0.0);
+        present().for_each(|item| sizes[data.labels[item] as usize] += 1);
+        let most = sizes.iter().copied().max().unwrap_or(0);
+        let name = groups.name(group);
+        let key = match name.is_empty() {
+            true => hash_items(&data.items.features, present(), label),
+            false => hash_bytes(name.as_bytes()),
+        };
+        (sizes.iter().position(|size| *size == most).unwrap_or(0), mix(mix(0, seed), key))
+    };
+    let cells: Vec<(usize, u64)> = members.iter().enumerate().map(cell).collect();
+    let folds = dealt_out(&cells, n_folds);
+    groups.numbers().iter().map(|&group| folds[group as usize]).collect()
+}
+
+/// A fold number below `n_folds` for every item with a value. Items of one group share a fold; where the data have no groups,
+/// copies of an item do. The order of rows does not matter.
+pub fn value_folds(data: &Ranking, n_folds: usize, seed: u64) -> Vec<u32> {
+    if data.groups.are_given() {
+        let folds = group_folds(data, n_folds, seed);
+        return data.groups.numbers().iter().map(|&group| folds[group as usize]).collect();
     }
-    folds
+    spread_classes(&data.items.features, &vec![0; data.n_items()], n_folds, seed)
+}
+
+/// A fold number below `n_folds` for every item, of which copies share one; classes are spread evenly.
+pub(crate) fn spread_classes(features: &Features, labels: &[u32], n_folds: usize, seed: u64) -> Vec<u32> {
+    let key = |item: usize| mix(mix(0, seed), features.hash_row(item));
+    let cells: Vec<(u32, u64)> = labels.iter().enumerate().map(|(item, &label)| (label, key(item))).collect();
+    dealt_out(&cells, n_folds)
 }
 
 /// A hash of what the items of a group are, whatever their order; copies count once.
-fn hash_items(data: &Ranking, items: &[u32]) -> u64 {
-    let present = items.iter().map(|&item| item as usize).filter(|&item| data.weight(item) > 0.0);
-    // Adding 0 makes one zero of the two.
-    let hash = |item: usize| mix(data.items.features.hash_row(item), (data.labels[item] + 0.0).to_bits());
-    let mut hashes: Vec<u64> = present.map(hash).collect();
+fn hash_items(features: &Features, items: impl Iterator<Item = usize>, label: impl Fn(usize) -> u64) -> u64 {
+    let mut hashes: Vec<u64> = items.map(|item| mix(features.hash_row(item), label(item))).collect();
     hashes.sort_unstable();
     hashes.dedup();
     hashes.into_iter().fold(0, mix)
@@ -82,7 +114,7 @@ fn hash_bytes(bytes: &[u8]) -> u64 {
 }
 
 /// Deals cells out to folds in their order, stratum by stratum; equal ones share a fold.
-fn dealt_out(cells: &[(bool, u64)], n_folds: usize) -> Vec<u32> {
+fn dealt_out<S: Ord + Copy>(cells: &[(S, u64)], n_folds: usize) -> Vec<u32> {
     let mut distinct = cells.to_vec();
     distinct.sort_unstable();
     distinct.dedup();

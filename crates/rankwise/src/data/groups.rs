@@ -53,6 +53,11 @@ impl Groups {
         Groups { numbers, names }
     }
 
+    /// Whether somebody said which items belong together: a single group without a name is what data have that say nothing.
+    pub fn are_given(&self) -> bool {
+        self.names.len() != 1 || !self.names[0].is_empty()
+    }
+
     /// How many items there are.
     pub fn n_items(&self) -> usize {
         self.numbers.len()

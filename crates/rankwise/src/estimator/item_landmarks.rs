@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use super::item_dual::feasible;
 use super::item_machine::{Aim, DistinctRows, Machine, Members, dual_of, in_weights};
+use super::item_start::Start;
 use crate::data::{Features, Precision};
 use crate::error::{Error, Result};
 use crate::kernel::{Approx, Chosen, Kernel, KernelFunction, KernelMatrix, Landmarks, SymmetricMatrix};
@@ -41,9 +42,25 @@ pub(super) struct Claim {
 }
 
 impl<'a> Described<'a> {
-    /// Chooses up to `n` landmarks among the rows.
-    pub(super) fn new(kernel: KernelFunction, distinct: &'a DistinctRows, n: usize) -> Result<Self> {
-        let Chosen { map, values, .. } = Landmarks::spread(kernel, distinct.features(), n)?;
+    /// Chooses up to `n` landmarks among the rows, or among some of them.
+    pub(super) fn new(
+        kernel: KernelFunction,
+        distinct: &'a DistinctRows,
+        among: Option<&[usize]>,
+        n: usize,
+    ) -> Result<Self> {
+        let rows = distinct.features();
+        let (map, values) = match among {
+            None => {
+                let Chosen { map, values, .. } = Landmarks::spread(kernel, rows, n)?;
+                (map, values)
+            }
+            Some(among) => {
+                let map = Landmarks::spread(kernel, &rows.select_rows(among), n)?.map;
+                let values = map.describe(rows)?;
+                (map, values)
+            }
+        };
         let psi = Features::dense(map.len(), values, Precision::F64)?;
         Ok(Described { map, psi, distinct })
     }
@@ -53,10 +70,10 @@ impl<'a> Described<'a> {
     }
 
     /// The machine for given terms; its gap is that among the functions of the landmarks until it is measured.
-    pub(super) fn solve(&self, terms: &[ItemTerm], aim: Aim<'_>) -> Machine {
+    pub(super) fn solve(&self, terms: &[ItemTerm], aim: Aim<'_>, start: Option<&Start>) -> Machine {
         let Members { rows, terms } = Members::new(terms, self.distinct.row_of());
         let terms: Vec<ItemTerm> = rows.iter().zip(terms).map(|(&row, term)| ItemTerm { row, ..term }).collect();
-        let (machine, bound) = in_weights(&self.psi, None, &terms, aim);
+        let (machine, bound) = in_weights(&self.psi, None, &terms, aim, start);
         let mut sums = ItemSums::new(&self.psi, None, Cow::Borrowed(&terms), bound.slack);
         sums.set_c(aim.c);
         sums.go_to(&bound.weights);

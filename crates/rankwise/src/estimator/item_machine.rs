@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use super::item_dual;
 use super::item_landmarks::{Claim, Described};
 use super::item_ranker::Solution;
+use super::item_start::Start;
 use crate::data::{Features, Scaler, far_shift};
 use crate::error::{Error, Result};
 use crate::kernel::{ItemBlocks, ItemKernel, KernelFunction};
@@ -92,6 +93,8 @@ pub(super) struct Machine {
     pub(super) dual: f64,
     pub(super) steps: u64,
     pub(super) stop: Stop,
+    /// Where another C may begin.
+    pub(super) start: Start,
     /// Where the kernel is approximated: what its own dual value is to be computed from.
     pub(super) claim: Option<Claim>,
 }
@@ -125,9 +128,14 @@ impl<'a> Ground<'a> {
         Ok(Ground::Rows { kernel, rows: Some((function, rows)), row_of: Cow::Borrowed(row_of), spread })
     }
 
-    /// For machines over the functions that up to `n` landmarks span.
-    pub(super) fn of_landmarks(function: KernelFunction, distinct: &'a DistinctRows, n: usize) -> Result<Self> {
-        Described::new(function, distinct, n).map(Ground::Landmarks)
+    /// For machines over the functions that up to `n` landmarks span, chosen from all rows or from some.
+    pub(super) fn of_landmarks(
+        function: KernelFunction,
+        distinct: &'a DistinctRows,
+        among: Option<&[usize]>,
+        n: usize,
+    ) -> Result<Self> {
+        Described::new(function, distinct, among, n).map(Ground::Landmarks)
     }
 
     /// For machines over a matrix of kernel values.
@@ -137,14 +145,15 @@ impl<'a> Ground<'a> {
         Ok(Ground::Rows { kernel, rows: None, row_of: (0..n as u32).collect(), spread })
     }
 
-    /// Solves for given terms, whose rows are numbers of items; some must wish f up, and some down.
-    pub(super) fn solve(&self, terms: &[ItemTerm], aim: Aim<'_>) -> Result<Machine> {
+    /// Solves for given terms, whose rows are numbers of items; some must wish f up, and some down. `start` is from the same
+    /// terms with a smaller C.
+    pub(super) fn solve(&self, terms: &[ItemTerm], aim: Aim<'_>, start: Option<&Start>) -> Result<Machine> {
         let machine = match self {
             Ground::Weights { features, scaler, .. } => {
                 let divisors = scaler.map(|scaler| scaler.divisor.as_slice());
                 let is_class = terms.iter().all(|term| !(term.low.is_finite() && term.high.is_finite()));
                 match (aim.c.is_finite(), is_class) {
-                    (true, _) => in_weights(features, divisors, terms, aim).0,
+                    (true, _) => in_weights(features, divisors, terms, aim, start).0,
                     (false, true) => separated(features, divisors, terms, aim)?,
                     (false, false) => hard_tube(features, divisors, terms, aim)?,
                 }
@@ -152,7 +161,7 @@ impl<'a> Ground<'a> {
             Ground::Rows { kernel, row_of, spread, .. } => {
                 let members = Members::new(terms, row_of);
                 let solved = match aim.c.is_finite() {
-                    true => members.solve(kernel, aim.c, aim.is_squared, None, aim.limits)?,
+                    true => members.solve(kernel, aim, start)?,
                     false => members.hard(kernel, *spread, terms.len(), aim.limits)?,
                 };
                 let mut numbers = vec![0.0; kernel.len()];
@@ -164,10 +173,11 @@ impl<'a> Ground<'a> {
                     dual: solved.objective - solved.gap * solved.objective.max(1e-12),
                     steps: solved.steps,
                     stop: solved.stop,
+                    start: Start::of_members(solved.coefficients, &solved.scores),
                     claim: None,
                 }
             }
-            Ground::Landmarks(described) => described.solve(terms, aim),
+            Ground::Landmarks(described) => described.solve(terms, aim, start),
         };
         machine.checked()
     }
@@ -260,17 +270,19 @@ pub(super) fn in_weights(
     divisors: Option<&[f64]>,
     terms: &[ItemTerm],
     aim: Aim<'_>,
+    start: Option<&Start>,
 ) -> (Machine, Bound) {
+    let start = start.map(Start::weights);
     let slack = if aim.is_squared { Slack::Squared } else { Slack::Rounded(1.0) };
     let mut sums = ItemSums::new(features, divisors.map(Cow::Borrowed), Cow::Borrowed(terms), slack);
     sums.set_c(aim.c);
     let (weights, bound, primal, gap, steps, stop) = if aim.is_squared {
-        let minimum = newton_cg::minimise(&mut sums, None, aim.limits);
+        let minimum = newton_cg::minimise(&mut sums, start, aim.limits);
         let (primal, gap) = (minimum.primal, minimum.gap);
         let bound = Bound { weights: minimum.weights.clone(), slack };
         (minimum.weights, bound, primal, gap, minimum.steps, minimum.stop)
     } else {
-        let answer = smoothing::minimise(&mut sums, None, aim.limits);
+        let answer = smoothing::minimise(&mut sums, start, aim.limits);
         let gap = answer.gap();
         let bound = Bound { weights: answer.bound.0, slack: Slack::Rounded(answer.bound.1) };
         (answer.weights, bound, answer.primal, gap, answer.steps, answer.stop)
@@ -281,7 +293,8 @@ pub(super) fn in_weights(
     let here = 0.5 * dot(&weights, &weights) + aim.c * losses;
     let is_met = here - dual <= aim.limits.tol * here.max(1e-12);
     let stop = stop.filter(|_| !is_met).unwrap_or(Stop::Converged);
-    (Machine { numbers: weights, bias, primal: here, dual, steps, stop, claim: None }, bound)
+    let start = Start::of_weights(weights.clone());
+    (Machine { numbers: weights, bias, primal: here, dual, steps, stop, start, claim: None }, bound)
 }
 
 /// The shortest weights with all margins, or the answer that there are none.
@@ -310,6 +323,7 @@ fn separated(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], 
                 dual: primal * (1.0 - gap),
                 steps,
                 stop: stop.unwrap_or(Stop::Converged),
+                start: Start::of_weights(Vec::new()),
                 claim: None,
             })
         }
@@ -353,7 +367,7 @@ fn hard_tube(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], 
         if largest <= 2.0 * largest_before {
             let max_iter = limits.max_iter.saturating_sub(steps);
             let hard = Aim { c: (4.0 * largest).max(1.0), is_squared: false, limits: Limits { max_iter, ..limits } };
-            let (machine, _) = in_weights(features, Some(&units), &equal, hard);
+            let (machine, _) = in_weights(features, Some(&units), &equal, hard, None);
             steps += machine.steps;
             let losses = machine.primal - 0.5 * dot(&machine.numbers, &machine.numbers);
             if machine.stop == Stop::Converged && losses <= limits.tol * machine.primal.max(1e-12) {
@@ -392,16 +406,11 @@ impl Members {
         members
     }
 
-    fn solve(
-        &self,
-        kernel: &ItemKernel<'_>,
-        c: f64,
-        is_squared: bool,
-        start: Option<&[f64]>,
-        limits: Limits<'_>,
-    ) -> Result<item_dual::DualSolution> {
-        let duals: Vec<ItemDual> = self.terms.iter().map(|term| dual_of(term, c * term.cost, is_squared)).collect();
-        item_dual::solve(kernel, &self.rows, &duals, start, limits)
+    fn solve(&self, kernel: &ItemKernel<'_>, aim: Aim<'_>, start: Option<&Start>) -> Result<item_dual::DualSolution> {
+        let dual = |term: &ItemTerm| dual_of(term, aim.c * term.cost, aim.is_squared);
+        let duals: Vec<ItemDual> = self.terms.iter().map(dual).collect();
+        let start = start.map(|start| start.coefficients(&duals));
+        item_dual::solve(kernel, &self.rows, &duals, start.as_deref(), aim.limits)
     }
 
     /// Without any slack: C grows until no coefficient is at its bound, where the answer is that of all larger C, or until

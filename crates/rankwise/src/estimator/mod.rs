@@ -3,6 +3,7 @@
 mod both;
 mod calibration;
 mod class_chances;
+mod class_machines;
 mod classify;
 mod common;
 mod compare;
@@ -14,8 +15,11 @@ mod item_landmarks;
 mod item_machine;
 mod item_model;
 mod item_ranker;
+mod item_start;
 mod kernel_items;
 mod kernel_rank;
+mod label_estimator;
+mod label_trials;
 mod online;
 mod online_run;
 mod online_start;
@@ -32,6 +36,7 @@ mod ridge;
 mod swap_svm;
 mod trials;
 
+pub(crate) use class_machines::is_same_class;
 pub use classify::SvmClassifier;
 pub use common::{Effort, Fit};
 pub use compare::CompareSvm;
@@ -39,6 +44,10 @@ pub use davidson::Davidson;
 pub use given::GivenMachines;
 pub use item_estimator::ItemEstimator;
 pub(crate) use item_ranker::check_width;
+pub use label_estimator::{LabelData, LabelEstimator};
+pub(crate) use label_trials::{
+    HeldLabels, LabelPath, LabelTrials, TrialItems, TrialLabels, TrialPart, label_scale_gamma,
+};
 pub use online::OnlineSvm;
 pub use online_run::OnlineRun;
 pub use pair_estimator::PairEstimator;

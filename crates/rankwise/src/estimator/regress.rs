@@ -9,7 +9,8 @@ use super::item_landmarks::check_approx;
 use super::item_machine::{Aim, DistinctRows, Ground, Machine};
 use super::item_model::ItemRecord;
 use super::item_ranker::{check_width, why_to_scale};
-use crate::data::{Ranking, Scale};
+use super::item_start::Start;
+use crate::data::{Ranking, Scale, Scaler};
 use crate::error::{Error, Place, Result};
 use crate::kernel::{Approx, Kernel, KernelFunction};
 use crate::loss::Loss;
@@ -124,7 +125,8 @@ impl SvmRegressor {
         check_any(kept.len())?;
         check_width(&data.items.features)?;
         self.effort.in_pool(|threads| {
-            let scaler = data.scaler(self.scale);
+            let features = &data.items.features;
+            let scaler = Scaler::learn_weighted(self.scale, features, 0..data.n_items(), Some(&weights));
             let (distinct, kernel) = match self.kernel {
                 Kernel::Linear => (None, KernelFunction::Linear),
                 kernel => {
@@ -137,11 +139,12 @@ impl SvmRegressor {
                 }
             };
             let ground = match (&distinct, self.approx) {
-                (Some(distinct), Some(Approx::Nystrom(n))) => Ground::of_landmarks(kernel, distinct, n)?,
+                (Some(distinct), Some(Approx::Nystrom(n))) => Ground::of_landmarks(kernel, distinct, None, n)?,
                 (Some(distinct), None) => Ground::of_kernel(kernel, distinct, self.effort.cache_mb)?,
                 (None, _) => Ground::of_features(&data.items.features, Some(&weights), scaler.as_ref())?,
             };
-            let machine = self.machine(&data.labels, &weights, &ground, started, watch)?;
+            let aim = self.aim(started, watch);
+            let machine = self.machine(&data.labels, &weights, &ground, aim, None)?;
             let record = ItemRecord {
                 method: Method::Regress,
                 loss: self.loss,
@@ -172,19 +175,24 @@ impl SvmRegressor {
         check_any(weights.iter().filter(|weight| **weight > 0.0).count())?;
         self.effort.in_pool(|_| {
             let ground = Ground::of_matrix(n, matrix)?;
-            let machine = self.machine(labels, &weights, &ground, Instant::now(), &Unwatched)?;
+            let aim = self.aim(Instant::now(), &Unwatched);
+            let machine = self.machine(labels, &weights, &ground, aim, None)?;
             Ok(GivenMachines::new(vec![machine], None))
         })
     }
 
-    /// The machine, solved in units in which labels are about 1.
-    fn machine(
+    pub(super) fn aim<'a>(&self, started: Instant, watch: &'a dyn Watch) -> Aim<'a> {
+        Aim { c: self.c, is_squared: self.loss.is_squared(), limits: self.effort.limits(started, watch) }
+    }
+
+    /// The machine, solved in units in which labels are about 1; items of weight 0 do not count. `start` is from a smaller C.
+    pub(super) fn machine(
         &self,
         labels: &[f64],
         weights: &[f64],
         ground: &Ground<'_>,
-        started: Instant,
-        watch: &dyn Watch,
+        aim: Aim<'_>,
+        start: Option<&Start>,
     ) -> Result<Machine> {
         let total: f64 = weights.iter().sum();
         let mean = |of: &dyn Fn(f64) -> f64| -> f64 {
@@ -200,10 +208,8 @@ impl SvmRegressor {
         };
         let terms: Vec<ItemTerm> =
             labels.iter().zip(weights).enumerate().filter(|(_, (_, cost))| **cost > 0.0).map(term).collect();
-        let is_squared = self.loss.is_squared();
-        let c = if is_squared { self.c } else { self.c / unit };
-        let aim = Aim { c, is_squared, limits: self.effort.limits(started, watch) };
-        Ok(ground.solve(&terms, aim)?.in_units(unit, middle))
+        let c = if aim.is_squared { aim.c } else { aim.c / unit };
+        Ok(ground.solve(&terms, Aim { c, ..aim }, start)?.in_units(unit, middle))
     }
 }
 

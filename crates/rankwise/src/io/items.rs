@@ -48,7 +48,7 @@ pub struct LabelWords {
 }
 
 impl ItemTable {
-    /// The items with their classes; weights of groups multiply those of their items. An error when the file has no labels.
+    /// The items with their classes and groups; weights of groups multiply those of their items. An error when the file has no labels.
     pub fn into_classes(self) -> Result<ClassItems> {
         let mut data = match (self.words, self.labels) {
             (Some(words), _) => {
@@ -77,7 +77,10 @@ impl ItemTable {
         if let Some(margins) = self.margins {
             data = data.with_margins(margins)?;
         }
-        Ok(data)
+        match self.groups {
+            Some(groups) => data.with_groups(groups),
+            None => Ok(data),
+        }
     }
 
     /// The items as ranking data: without groups all may be compared. An error when the file has no labels.

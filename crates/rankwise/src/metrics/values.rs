@@ -53,7 +53,11 @@ impl ValueMetric {
                 let mean = all.mean_label()?;
                 let variance = all.mean(|item| (all.labels[item] - mean) * (all.labels[item] - mean))?;
                 let left = all.mean(|item| error(item) * error(item))?;
-                (variance > 0.0).then(|| 1.0 - left / variance)
+                // Rounding may leave a variance to labels that are all the same.
+                let mut present = (0..all.labels.len()).filter(|&item| all.weight(item) > 0.0);
+                let first = present.next().map(|item| all.labels[item]);
+                let differ = present.any(|item| Some(all.labels[item]) != first);
+                (differ && variance > 0.0).then(|| 1.0 - left / variance)
             }
         }
     }
@@ -121,6 +125,7 @@ mod tests {
         assert!((ValueMetric::R2.of(&all).unwrap() - (1.0 - 2.75 / 4.25)).abs() < 1e-15);
         assert_eq!(ValueMetric::R2.of_mean(&all), Some(0.0));
         assert_eq!(ValueMetric::R2.of(&PredictedValues::new(&[1.0, 1.0], &[0.0, 2.0]).unwrap()), None);
+        assert_eq!(ValueMetric::R2.of(&PredictedValues::new(&[0.1; 3], &[0.0; 3]).unwrap()), None);
         assert_eq!(ValueMetric::Mae.of(&PredictedValues::new(&[], &[]).unwrap()), None);
     }
 }

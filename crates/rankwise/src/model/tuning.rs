@@ -48,10 +48,10 @@ pub enum TuningSplit {
     ValidationItems {
         /// How many of them have a weight above 0.
         items: usize,
-        /// In how many groups.
+        /// In how many groups; 0 where groups do not matter.
         groups: usize,
     },
-    /// Every pair or group of items once, by machines that have not seen its fold.
+    /// Every pair, item or group of items once, by machines that have not seen its fold.
     Folds {
         /// How many folds.
         folds: usize,
@@ -62,7 +62,7 @@ pub enum TuningSplit {
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TuningBaseline {
-    /// The answer; `None` for items, which all get the same score, and for the shares of the outcomes of pairs.
+    /// The answer; `None` for items, whose method and metric tell it, and for the shares of the outcomes of pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
     /// The metric.
@@ -92,6 +92,9 @@ pub struct TuningPoint {
     /// C, which multiplies the sum of weighted losses.
     #[serde(with = "super::number")]
     pub c: f64,
+    /// Half the width of the tube of a regression.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epsilon: Option<f64>,
     /// The mean over the parts; `None` when one of them is missing.
     pub mean: Option<f64>,
     /// The metric on every held-out part; `None` where the fit failed or was not reached.
@@ -145,7 +148,9 @@ impl Tuning {
         if let Some(n) = self.stopped_after.filter(|&n| n != self.n_measured()) {
             return Err(format!("the search stopped after {n} points, but {} are measured", self.n_measured()));
         }
-        let is_the_model = best.c == training.c && best.loss == training.loss && fits(best.kernel, training.kernel);
+        let epsilon = training.svm.as_ref().and_then(|svm| svm.epsilon);
+        let is_the_model = (best.c, best.loss, best.epsilon) == (training.c, training.loss, epsilon)
+            && fits(best.kernel, training.kernel);
         if is_the_model {
             Ok(())
         } else {
@@ -158,6 +163,9 @@ impl TuningPoint {
     fn check(&self, n_parts: usize) -> Result<(), String> {
         if !(self.c > 0.0 && self.c.is_finite()) {
             return Err(format!("C is {}, expected a finite number above 0", self.c));
+        }
+        if let Some(bad) = self.epsilon.filter(|epsilon| !(*epsilon >= 0.0 && epsilon.is_finite())) {
+            return Err(format!("epsilon is {bad}, expected a finite number of at least 0"));
         }
         self.kernel.check().map_err(|error| error.to_string())?;
         if self.folds.len() != n_parts {

@@ -62,8 +62,27 @@ impl Found {
         Ok(Found { points, n_measured, is_cut_short, warnings })
     }
 
+    /// The point with the best mean; among equal ones the smoothest: the smallest C, then the smallest γ (none is the
+    /// smallest; `scale` tells the one that data ask for), then the widest tube, then the first.
+    pub(super) fn best(&self, greater_is_better: bool, scale: impl FnOnce() -> Result<f64>) -> Result<usize> {
+        let (points, equal) = (&self.points, self.equally_good(greater_is_better));
+        let has_scale = equal.iter().any(|&at| gamma_of(points[at].kernel) == Some(Gamma::Scale));
+        let scale = if has_scale { scale()? } else { 1.0 };
+        let gamma = |at: usize| match gamma_of(points[at].kernel) {
+            None => 0.0,
+            Some(Gamma::Value(value)) => value,
+            Some(Gamma::Scale) => scale,
+        };
+        let epsilon = |at: usize| points[at].epsilon.unwrap_or(0.0);
+        let smoother = |&a: &usize, &b: &usize| {
+            let by_c = points[a].c.total_cmp(&points[b].c);
+            by_c.then(gamma(a).total_cmp(&gamma(b))).then(epsilon(b).total_cmp(&epsilon(a)))
+        };
+        Ok(equal.into_iter().min_by(smoother).unwrap_or(0))
+    }
+
     /// The points with the best mean, up to rounding.
-    pub(super) fn equally_good(&self, greater_is_better: bool) -> Vec<usize> {
+    fn equally_good(&self, greater_is_better: bool) -> Vec<usize> {
         let sign = if greater_is_better { -1.0 } else { 1.0 };
         let losses = || self.points.iter().enumerate().filter_map(|(at, point)| Some((at, sign * point.mean?)));
         let least = losses().fold(f64::INFINITY, |least, (_, loss)| least.min(loss));
@@ -96,6 +115,8 @@ pub(super) struct Point {
     pub(super) loss: Loss,
     pub(super) kernel: Kernel,
     pub(super) c: f64,
+    /// Of a regression.
+    pub(super) epsilon: Option<f64>,
     pub(super) cells: Vec<Cell>,
 }
 
@@ -108,7 +129,7 @@ impl Point {
         let folds: Vec<Option<f64>> = self.cells.iter().map(value).collect();
         let sum: Option<f64> = folds.iter().copied().sum();
         let mean = sum.map(|sum| sum / folds.len() as f64);
-        TuningPoint { loss: self.loss, kernel: self.kernel, c: self.c, mean, folds }
+        TuningPoint { loss: self.loss, kernel: self.kernel, c: self.c, epsilon: self.epsilon, mean, folds }
     }
 
     fn name(&self) -> String {
@@ -124,7 +145,8 @@ impl Point {
             Kernel::Sigmoid { .. } => "sigmoid",
         };
         // Debug writes an exponent where Display would write 300 zeros.
-        format!("{}, {kernel}{gamma}, C {:?}", self.loss.name(), self.c)
+        let epsilon = self.epsilon.map_or_else(String::new, |epsilon| format!(", ε {epsilon:?}"));
+        format!("{}, {kernel}{gamma}{epsilon}, C {:?}", self.loss.name(), self.c)
     }
 }
 

@@ -6,8 +6,8 @@ use crate::estimator::PairEstimator;
 use crate::kernel::{Gamma, Kernel, KernelFunction};
 use crate::loss::Loss;
 
-/// Values of C in the usual grid: from, to, how many.
-const USUAL_C: (f64, f64, usize) = (1e-3, 1e3, 7);
+/// Values of C in the usual grid, as powers of ten: from, to.
+const USUAL_C: (i32, i32) = (-3, 3);
 /// Widths of the usual grid, as multiples of γ `scale`.
 const USUAL_WIDTHS: [f64; 5] = [0.0625, 0.25, 1.0, 4.0, 16.0];
 
@@ -27,15 +27,12 @@ impl Grid {
     /// Seven values of C from 0.001 to 1000, with the kernel and loss of an estimator.
     pub fn usual(estimator: &PairEstimator) -> Self {
         let (_, kernel, loss) = estimator.shape();
-        let (lo, hi, n) = USUAL_C;
-        let c = (0..n).map(|k| spaced(lo, hi, n, k)).collect();
-        Grid { c, kernels: vec![kernel], losses: vec![loss] }
+        Grid { c: usual_c(0), kernels: vec![kernel], losses: vec![loss] }
     }
 
     /// Widths worth trying for the items of these data: 1/16, 1/4, 1, 4 and 16 times γ `scale`, in three digits.
     pub fn usual_gammas(estimator: &PairEstimator, data: &Comparisons) -> Result<Vec<Gamma>> {
-        let scale = scale_gamma(estimator, data)?;
-        Ok(USUAL_WIDTHS.map(|factor| Gamma::Value(three_digits(factor * scale))).to_vec())
+        Ok(usual_widths(scale_gamma(estimator, data)?))
     }
 
     /// How many points there are.
@@ -59,6 +56,21 @@ impl Grid {
         }
         Ok(grid)
     }
+}
+
+/// The usual values of C, times ten to this power.
+pub(super) fn usual_c(power: i32) -> Vec<f64> {
+    let (lo, hi) = USUAL_C;
+    (lo + power..=hi + power).map(power_of_ten).collect()
+}
+
+fn power_of_ten(exponent: i32) -> f64 {
+    format!("1e{exponent}").parse().unwrap_or_else(|_| 10f64.powi(exponent))
+}
+
+/// The usual widths around γ `scale`, in three digits.
+pub(super) fn usual_widths(scale: f64) -> Vec<Gamma> {
+    USUAL_WIDTHS.map(|factor| Gamma::Value(three_digits(factor * scale))).to_vec()
 }
 
 pub(super) fn distinct<T: Copy + PartialEq>(values: &[T]) -> Vec<T> {

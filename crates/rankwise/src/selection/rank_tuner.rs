@@ -20,7 +20,7 @@ use crate::model::TuningPoint;
 use crate::progress::Stop;
 
 /// Data with more numbers keep all threads busy fit by fit; of smaller ones several are fitted at a time.
-const MANY_NUMBERS: usize = 1 << 23;
+pub(super) const MANY_NUMBERS: usize = 1 << 23;
 /// The usual values of C, as powers of ten times the C at which losses weigh about as much as the norm.
 const USUAL_POWERS: [i32; 7] = [-1, 0, 1, 2, 3, 4, 5];
 
@@ -151,8 +151,7 @@ impl RankTuner {
         }
         let remedy = "try smaller C, or scaled features (--scale standard)";
         let found = Found::new(points, Vec::new(), self.time_limit, remedy)?;
-        let equal = found.equally_good(self.metric.greater_is_better());
-        let best = equal.into_iter().min_by(|&a, &b| found.points[a].c.total_cmp(&found.points[b].c)).unwrap_or(0);
+        let best = found.best(self.metric.greater_is_better(), || Ok(1.0))?;
         let TuningPoint { c, loss, .. } = found.points[best];
         let mut fit = self.machine(loss).c(c).fit_from(data, None, &Refit(watch))?;
         if !watch.keep_going() {
@@ -196,8 +195,10 @@ impl RankTuner {
                 chains.par_iter_mut().map(next).collect::<Result<_>>()?
             };
         }
-        let point =
-            |(loss, c, cells): (Loss, f64, &[Cell])| Point { loss, kernel: Kernel::Linear, c, cells: cells.to_vec() };
+        let point = |(loss, c, cells): (Loss, f64, &[Cell])| {
+            let cells = cells.to_vec();
+            Point { loss, kernel: Kernel::Linear, c, epsilon: None, cells }
+        };
         let of_loss = |(at, &loss): (usize, &Loss)| {
             let span = at * parts.len()..(at + 1) * parts.len();
             c.iter().zip(&cells).map(|(&c, cells)| point((loss, c, &cells[span.clone()]))).collect::<Vec<_>>()

@@ -14,6 +14,45 @@ use crate::kernel::KernelFunction;
 use crate::loss::Loss;
 use crate::metrics::PairMetric;
 
+/// The places of values of C, from the smallest on.
+pub(super) fn ascending(c: &[f64]) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..c.len()).collect();
+    places.sort_by(|&a, &b| c[a].total_cmp(&c[b]));
+    places
+}
+
+/// What becomes of works, which are begun in their order, several at a time or one by one.
+pub(super) fn in_order<W: Sync, R: Send>(
+    works: &[W],
+    several: bool,
+    run: impl Fn(&W) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    if !several {
+        return works.iter().map(run).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let taken = |_| {
+        let at = next.fetch_add(1, Ordering::SeqCst);
+        Ok((at, run(&works[at])?))
+    };
+    let mut done: Vec<(usize, R)> =
+        (0..works.len()).into_par_iter().with_max_len(1).map(taken).collect::<Result<_>>()?;
+    done.sort_by_key(|(at, _)| *at);
+    Ok(done.into_iter().map(|(_, result)| result).collect())
+}
+
+/// Takes every chain a step further, several at a time or one by one.
+pub(super) fn each<C: Send>(
+    chains: &mut [C],
+    several: bool,
+    next: impl Fn(&mut C) -> Result<()> + Sync + Send,
+) -> Result<()> {
+    match several {
+        true => chains.par_iter_mut().try_for_each(next),
+        false => chains.iter_mut().try_for_each(next),
+    }
+}
+
 /// What to measure on what.
 pub(super) struct Sweep<'a> {
     pub(super) estimator: &'a PairEstimator,
@@ -46,8 +85,7 @@ impl Sweep<'_> {
     /// What became of every point, part by part.
     pub(super) fn run(&self) -> Result<Vec<Vec<Cell>>> {
         let Grid { c, kernels, .. } = self.grid;
-        let mut ascending: Vec<usize> = (0..c.len()).collect();
-        ascending.sort_by(|&a, &b| c[a].total_cmp(&c[b]));
+        let ascending = ascending(c);
         let cs: Vec<f64> = ascending.iter().map(|&at| c[at]).collect();
 
         let trials = self.parts.trials(self.estimator.scale())?;
@@ -56,16 +94,10 @@ impl Sweep<'_> {
         // Several at a time where each still has memory for its rows; a large one alone, with all threads inside.
         let rows = trials.iter().map(Trials::row_bytes).max().unwrap_or(0);
         let n_at_once = if rows <= (self.estimator.effort().cache_mb << 20) / n_threads { n_threads } else { 1 };
-        let next = AtomicUsize::new(0);
-        let run = |_| self.work(&works[next.fetch_add(1, Ordering::SeqCst)], &cs, n_at_once);
-        let done: Result<Vec<Vec<Done>>> = if n_at_once > 1 {
-            (0..works.len()).into_par_iter().with_max_len(1).map(run).collect()
-        } else {
-            (0..works.len()).map(run).collect()
-        };
+        let done = in_order(&works, n_at_once > 1, |work| self.work(work, &cs, n_at_once))?;
 
         let mut cells = vec![vec![Cell::NotReached; self.parts.len()]; self.grid.n_points()];
-        for Done { loss, kernel, part, cells: along } in done?.into_iter().flatten() {
+        for Done { loss, kernel, part, cells: along } in done.into_iter().flatten() {
             for (cell, &at) in along.into_iter().zip(&ascending) {
                 cells[(loss * kernels.len() + kernel) * c.len() + at][part] = cell;
             }
@@ -125,11 +157,7 @@ impl Sweep<'_> {
             })
             .collect();
         for &c in cs {
-            if n_at_once > 1 {
-                chains.par_iter_mut().try_for_each(|chain| chain.next(c, self.metric, self.limits))?;
-            } else {
-                chains.iter_mut().try_for_each(|chain| chain.next(c, self.metric, self.limits))?;
-            }
+            each(&mut chains, n_at_once > 1, |chain| chain.next(c, self.metric, self.limits))?;
         }
         let done = |(&(loss, part, _), chain): (&(usize, usize, usize), Chain<'_>)| Done {
             loss,

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use super::chain::{Limits, TuneProgress};
 use super::found::{Found, Point, Refit, in_pool};
-use super::grid::{Grid, gamma_of, scale_gamma};
+use super::grid::{Grid, scale_gamma};
 use super::split::{Parts, Split, check_context};
 use super::sweep::Sweep;
 use crate::data::Comparisons;
 use crate::error::{Error, Result};
 use crate::estimator::{Fit, PairEstimator};
-use crate::kernel::{Gamma, Kernel};
+use crate::kernel::Kernel;
 use crate::loss::Loss;
 use crate::metrics::{Judged, PairMetric};
 use crate::model::{TieBandKind, Tuning, TuningBaseline, TuningPoint, TuningSplit};
@@ -182,7 +182,7 @@ impl Tuner {
             total: grid.n_points() * parts.len(),
         };
         let sweep = Sweep { estimator: &self.estimator, grid: &grid, parts, metric: self.metric, limits: &limits };
-        let point = |((loss, kernel, c), cells)| Point { loss, kernel, c, cells };
+        let point = |((loss, kernel, c), cells)| Point { loss, kernel, c, epsilon: None, cells };
         let points: Vec<Point> = grid.points().zip(sweep.run()?).map(point).collect();
         if !watch.keep_going() {
             return Err(Error::Interrupted);
@@ -193,7 +193,7 @@ impl Tuner {
             self.time_limit,
             "try other kernels or smaller C, or scaled features (--scale standard)",
         )?;
-        let best = self.best(&found, data)?;
+        let best = found.best(self.metric.greater_is_better(), || scale_gamma(&self.estimator, data))?;
         let TuningPoint { c, kernel, loss, .. } = found.points[best];
         let mut estimator = self.point(c, kernel, loss);
         estimator.effort_mut().threads = 0;
@@ -205,23 +205,6 @@ impl Tuner {
         let baseline = self.baseline(data, parts, split)?;
         fit.model.training.tuning = Some(found.record(metric, split, baseline, best));
         Ok(Tuned { fit })
-    }
-
-    /// The best mean; among equal ones the smallest C, then the smallest γ (none is the smallest), then the first.
-    fn best(&self, found: &Found, data: &Comparisons) -> Result<usize> {
-        let (points, equal) = (&found.points, found.equally_good(self.metric.greater_is_better()));
-        let scale = if equal.iter().any(|&at| gamma_of(points[at].kernel) == Some(Gamma::Scale)) {
-            scale_gamma(&self.estimator, data)?
-        } else {
-            1.0
-        };
-        let gamma = |at: usize| match gamma_of(points[at].kernel) {
-            None => 0.0,
-            Some(Gamma::Value(value)) => value,
-            Some(Gamma::Scale) => scale,
-        };
-        let smoother = |&a: &usize, &b: &usize| points[a].c.total_cmp(&points[b].c).then(gamma(a).total_cmp(&gamma(b)));
-        Ok(equal.into_iter().min_by(smoother).unwrap_or(0))
     }
 
     /// What a constant answer gets on the pairs that were held out; folds hold out every pair once.

@@ -2,6 +2,7 @@
 
 mod choice;
 mod items;
+mod labels;
 mod refusals;
 mod twin;
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::super::evaluate::classes::{Known, usual, warnings};
 use super::super::evaluate::item_weights;
 use super::content::{show, what_was_trained};
-use super::{places, ranking_function, write};
+use super::{places, ranking_function, tuning, write};
 use crate::args::ReportArgs;
 use crate::exit::Run;
 use crate::interrupt;
@@ -58,6 +58,7 @@ pub(super) fn of_classes(
     page.lead(&format!("{headline}."));
     warnings.iter().for_each(|warning| page.note(&format!("Note: {warning}.")));
     what_was_trained(&mut page, model);
+    tuning::section(&mut page, &model.training, &mut pictures);
     page.section("How well");
     let metrics = usual(&classified);
     page.table(&metrics_table(
@@ -147,6 +148,7 @@ pub(super) fn of_values(model: &Model, data: &Ranking, source: &Source, args: &R
     let mut pictures = Vec::new();
     page.lead(&format!("{headline}."));
     what_was_trained(&mut page, model);
+    tuning::section(&mut page, &model.training, &mut pictures);
     page.section("How well");
     page.table(&metrics_table(
         &source.name(),

@@ -1,7 +1,7 @@
 //! How a model was chosen: the search in facts, in pictures and as a table of every point.
 
 use rankwise::kernel::{Gamma, Kernel};
-use rankwise::model::{Training, Tuning, TuningBaseline, TuningSplit};
+use rankwise::model::{Method, Training, Tuning, TuningSplit};
 
 use super::content::show;
 use super::tuning_charts::{self, Charts};
@@ -22,7 +22,7 @@ pub(super) fn section(page: &mut Page, training: &Training, pictures: &mut Vec<P
             count(tuning.n_measured(), "point")
         ));
     }
-    let Charts { figures, alone, n_left_out } = tuning_charts::charts(tuning);
+    let Charts { figures, alone, n_left_out } = tuning_charts::charts(tuning, training.method);
     if !figures.is_empty() {
         show(page, figures, pictures);
     }
@@ -60,7 +60,9 @@ fn facts(tuning: &Tuning, training: &Training) -> Facts {
     };
     facts.add("tried", format!("{}{missing}", count(tuning.points.len(), "point")));
     let best = &tuning.points[tuning.best];
-    facts.add("chosen", format!("{}, {}, C {}", best.loss.name(), kernel_text(best.kernel), search::short(best.c)));
+    let epsilon = best.epsilon.map_or_else(String::new, |epsilon| format!(", ε {}", search::short(epsilon)));
+    let kernel = kernel_text(best.kernel);
+    facts.add("chosen", format!("{}, {kernel}{epsilon}, C {}", best.loss.name(), search::short(best.c)));
     facts.add(
         "its value",
         match tuning.split {
@@ -70,17 +72,16 @@ fn facts(tuning: &Tuning, training: &Training) -> Facts {
             TuningSplit::Validation { .. } | TuningSplit::ValidationItems { .. } => search::four_or_dash(best.mean),
         },
     );
-    facts.add("beside it", beside(tuning));
+    facts.add("beside it", beside(tuning, training.method));
     facts
 }
 
 /// What a constant answer gets.
-pub(super) fn beside(tuning: &Tuning) -> String {
-    match tuning.baseline {
-        Some(TuningBaseline { outcome, value }) => {
-            let answer =
-                outcome.map_or_else(|| "a random order".into(), |outcome| format!("always “{}”", outcome.name()));
-            format!("{answer} would get {}", search::four_or_dash(Some(value)))
+pub(super) fn beside(tuning: &Tuning, method: Method) -> String {
+    match &tuning.baseline {
+        Some(baseline) => {
+            let answer = search::constant_answer(tuning, baseline, method, ['“', '”']);
+            format!("{answer} would get {}", search::four_or_dash(Some(baseline.value)))
         }
         None => format!("{} of a constant answer is not known", tuning.metric),
     }

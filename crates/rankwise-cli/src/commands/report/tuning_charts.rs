@@ -2,7 +2,7 @@
 
 use rankwise::Loss;
 use rankwise::kernel::{Gamma, Kernel};
-use rankwise::model::{Tuning, TuningPoint, TuningSplit};
+use rankwise::model::{Method, Tuning, TuningPoint, TuningSplit};
 
 use super::tuning::{beside, direction, gamma_text};
 use crate::commands::tuning as search;
@@ -43,7 +43,8 @@ pub(super) struct Charts {
 }
 
 /// Draws a search.
-pub(super) fn charts(tuning: &Tuning) -> Charts {
+pub(super) fn charts(tuning: &Tuning, method: Method) -> Charts {
+    let beside = beside(tuning, method);
     let families = families(tuning);
     let mut alone = Vec::new();
     let (mut plans, mut over_c, mut over_gamma) = (Vec::new(), Vec::new(), Vec::new());
@@ -61,7 +62,7 @@ pub(super) fn charts(tuning: &Tuning) -> Charts {
     let n_plans = plans.len();
     plans.retain(|plan| !matches!(plan, Plan::Heat(family) if family.cs.len().max(family.gammas.len()) > MOST_CELLS));
     plans.sort_by_key(|plan| !plan.families().any(|family| family.points.contains(&tuning.best)));
-    let figures: Vec<_> = NAMES.into_iter().zip(&plans).map(|(name, plan)| plan.draw(name, tuning)).collect();
+    let figures: Vec<_> = NAMES.into_iter().zip(&plans).map(|(name, plan)| plan.draw(name, tuning, &beside)).collect();
     alone.sort_unstable();
     Charts { n_left_out: n_plans - figures.len(), figures, alone }
 }
@@ -93,17 +94,20 @@ fn gamma_of(kernel: Kernel) -> Option<Gamma> {
     }
 }
 
+/// What points of a family have in common: loss, kernel but for γ, tube.
+type Common = (Loss, Kernel, Option<f64>);
+
 /// What all points of a family have in common.
-fn common(point: &TuningPoint) -> (Loss, Kernel) {
+fn common(point: &TuningPoint) -> Common {
     let mut kernel = point.kernel;
     if let Kernel::Poly { gamma, .. } | Kernel::Rbf { gamma } | Kernel::Sigmoid { gamma, .. } = &mut kernel {
         *gamma = Gamma::Scale;
     }
-    (point.loss, kernel)
+    (point.loss, kernel, point.epsilon)
 }
 
 fn families(tuning: &Tuning) -> Vec<Family> {
-    let mut members: Vec<((Loss, Kernel), Vec<usize>)> = Vec::new();
+    let mut members: Vec<(Common, Vec<usize>)> = Vec::new();
     for (at, point) in tuning.points.iter().enumerate() {
         let key = common(point);
         match members.iter_mut().find(|(known, _)| *known == key) {
@@ -112,8 +116,12 @@ fn families(tuning: &Tuning) -> Vec<Family> {
         }
     }
     let has_losses = tuning.points.iter().any(|point| point.loss != tuning.points[0].loss);
-    let family = |((loss, kernel), points): ((Loss, Kernel), Vec<usize>)| {
-        let name = family_name(kernel);
+    let has_tubes = tuning.points.iter().any(|point| point.epsilon != tuning.points[0].epsilon);
+    let family = |((loss, kernel, epsilon), points): (Common, Vec<usize>)| {
+        let mut name = family_name(kernel);
+        if let Some(epsilon) = epsilon.filter(|_| has_tubes) {
+            name += &format!(", ε {}", search::short(epsilon));
+        }
         let mut cs: Vec<f64> = points.iter().map(|&at| tuning.points[at].c).collect();
         cs.sort_by(f64::total_cmp);
         cs.dedup();
@@ -153,15 +161,15 @@ impl<'a> Plan<'a> {
         one.into_iter().chain(many.to_vec())
     }
 
-    fn draw(&self, name: &'static str, tuning: &Tuning) -> (Picture, String) {
+    fn draw(&self, name: &'static str, tuning: &Tuning, beside: &str) -> (Picture, String) {
         match self {
-            Plan::Heat(family) => heat_map(name, tuning, family),
-            Plan::Lines(parameter, families) => lines(name, tuning, *parameter, families),
+            Plan::Heat(family) => heat_map(name, tuning, family, beside),
+            Plan::Lines(parameter, families) => lines(name, tuning, *parameter, families, beside),
         }
     }
 }
 
-fn heat_map(name: &'static str, tuning: &Tuning, family: &Family) -> (Picture, String) {
+fn heat_map(name: &'static str, tuning: &Tuning, family: &Family, beside: &str) -> (Picture, String) {
     let mut cells = vec![vec![None; family.cs.len()]; family.gammas.len()];
     let mut best = None;
     for &at in &family.points {
@@ -201,15 +209,20 @@ fn heat_map(name: &'static str, tuning: &Tuning, family: &Family) -> (Picture, S
         ),
     };
     let caption = format!(
-        "{}: {metric} for every C and γ that was tried. {}; the better, the stronger the colour{chosen}.{missing} Beside it: {}.",
+        "{}: {metric} for every C and γ that was tried. {}; the better, the stronger the colour{chosen}.{missing} Beside it: {beside}.",
         family.name,
         capital(direction(tuning)),
-        beside(tuning)
     );
     (picture, caption)
 }
 
-fn lines(name: &'static str, tuning: &Tuning, over: Parameter, families: &[&Family]) -> (Picture, String) {
+fn lines(
+    name: &'static str,
+    tuning: &Tuning,
+    over: Parameter,
+    families: &[&Family],
+    beside: &str,
+) -> (Picture, String) {
     let metric = &tuning.metric;
     let place = |point: &TuningPoint| match over {
         Parameter::C => point.c,
@@ -279,14 +292,11 @@ fn lines(name: &'static str, tuning: &Tuning, over: Parameter, families: &[&Fami
         // An error is read from 0.
         y: Axis::linear(metric).with(if tuning.greater_is_better { &[] } else { &[0.0] }),
         series,
-        reference: tuning.baseline.map(|baseline| Reference { label: beside(tuning), y: baseline.value }),
+        reference: tuning.baseline.map(|baseline| Reference { label: beside.into(), y: baseline.value }),
     }
     .draw();
-    let caption = format!(
-        "{metric} against {symbol}, {what}; {}.{chosen}{missing} Beside it: {}.",
-        direction(tuning),
-        beside(tuning)
-    );
+    let caption =
+        format!("{metric} against {symbol}, {what}; {}.{chosen}{missing} Beside it: {beside}.", direction(tuning));
     (picture, caption)
 }
 

@@ -33,6 +33,8 @@ const WORTH_COOLING: f64 = 0.9;
 const LOOK: u32 = 16;
 /// Rounds without a better gap after which this precision can do no more.
 const PATIENCE: u32 = 400;
+/// Searches over hot items without a better gap after which this precision can do no more.
+const MOST_IDLE: u32 = 20;
 /// Below this, the gap is measured on f64 scores.
 const NARROW_TOL: f64 = 1e-5;
 /// Items on which f32 scores are held against f64 ones.
@@ -66,19 +68,24 @@ pub(crate) fn solve<W: ItemProducts, E: ItemProducts>(
     search.refresh(exact);
     let mut worth = search.worth();
     let mut last_exact = f64::INFINITY;
-    let mut slow = 0;
+    let (mut slow, mut idle, mut least) = (0, 0, f64::INFINITY);
     loop {
         if worth.relative() <= limits.tol {
             return search.end(worth, Stop::Converged);
         }
+        let before = search.steps;
         let why = search.run(&worth, limits);
         search.synchronise();
         worth = search.worth();
+        idle = if worth.gap < 0.99 * least { 0 } else { idle + 1 };
+        least = least.min(worth.gap);
         let has_converged = worth.relative() <= limits.tol;
-        if let Some(stop @ (Stop::MaxIter | Stop::TimeLimit | Stop::Interrupted)) = why {
+        if let Some(stop @ (Stop::MaxIter | Stop::TimeLimit | Stop::Interrupted)) =
+            why.or_else(|| limits.reached(search.steps, worth.relative()))
+        {
             return search.end(worth, if has_converged { Stop::Converged } else { stop });
         }
-        let is_stuck = why == Some(Stop::Stalled);
+        let is_stuck = why == Some(Stop::Stalled) || search.steps == before || idle > MOST_IDLE;
         let is_sure = || !is_narrow || (limits.tol >= NARROW_TOL && search.is_narrow_enough(exact, &worth));
         if has_converged && is_sure() {
             return search.end(worth, Stop::Converged);
@@ -89,7 +96,9 @@ pub(crate) fn solve<W: ItemProducts, E: ItemProducts>(
             if worth.relative() <= limits.tol {
                 return search.end(worth, Stop::Converged);
             }
-            slow = if worth.gap > 0.5 * last_exact { slow + 1 } else { 0 };
+            idle = 0;
+            // Not true of NaN.
+            slow = if worth.gap < 0.5 * last_exact { 0 } else { slow + 1 };
             last_exact = last_exact.min(worth.gap);
             if slow >= 2 {
                 return search.end(worth, Stop::Stalled);

@@ -12,7 +12,8 @@ use super::*;
 
 fn point(kernel: Kernel, c: f64, folds: [Option<f64>; 3]) -> TuningPoint {
     let sum: Option<f64> = folds.iter().copied().sum();
-    TuningPoint { loss: Loss::SquaredHinge, kernel, c, mean: sum.map(|sum| sum / 3.0), folds: folds.to_vec() }
+    let mean = sum.map(|sum| sum / 3.0);
+    TuningPoint { loss: Loss::SquaredHinge, kernel, c, epsilon: None, mean, folds: folds.to_vec() }
 }
 
 /// The search of a model whose C is 0.1 + 0.2 and whose kernel is rbf with γ 0.3.

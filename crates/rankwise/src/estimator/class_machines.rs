@@ -1,0 +1,209 @@
+//! The machines that tell classes apart: from items with classes to terms, solved machines and the rule that joins them.
+
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+
+use super::SvmClassifier;
+use super::class_chances::{Unseen, calibrate};
+use super::item_machine::{Aim, Ground, Machine};
+use crate::data::{ClassItems, Features, spread_classes};
+use crate::error::{Error, Result};
+use crate::model::{ClassRule, ClassWeights, Sigmoid};
+use crate::problem::ItemTerm;
+
+/// Folds that scores of unseen items come from.
+const FOLDS: usize = 5;
+
+/// Items with their classes, as machines learn from them.
+pub(super) struct Lesson<'a> {
+    pub(super) features: &'a Features,
+    /// Every class has an item that is learnt from.
+    pub(super) classes: Cow<'a, [String]>,
+    /// Other classes that the data have.
+    pub(super) absent: Vec<String>,
+    /// Numbers of classes; of items that are learnt from.
+    pub(super) labels: Cow<'a, [u32]>,
+    /// Items of weight 0 are not learnt from.
+    pub(super) weights: Cow<'a, [f64]>,
+    pub(super) margins: Option<&'a [f64]>,
+}
+
+impl<'a> Lesson<'a> {
+    /// All items; each class has one of a weight above 0.
+    pub(super) fn of_all(data: &'a ClassItems) -> Self {
+        Lesson {
+            features: &data.items.features,
+            classes: Cow::Borrowed(&data.classes),
+            absent: Vec::new(),
+            labels: Cow::Borrowed(&data.labels),
+            weights: match &data.weights {
+                Some(weights) => Cow::Borrowed(weights),
+                None => Cow::Owned(vec![1.0; data.n_items()]),
+            },
+            margins: data.margins.as_deref(),
+        }
+    }
+
+    fn learnt(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.weights.len()).filter(|&item| self.weights[item] > 0.0)
+    }
+
+    /// Folds of the items that are learnt from; others have number 0.
+    fn folds(&self, seed: u64) -> Vec<u32> {
+        let learnt: Vec<usize> = self.learnt().collect();
+        let labels: Vec<u32> = learnt.iter().map(|&item| self.labels[item]).collect();
+        let features = match learnt.len() == self.weights.len() {
+            true => Cow::Borrowed(self.features),
+            false => Cow::Owned(self.features.select_rows(&learnt)),
+        };
+        let mut folds = vec![0; self.weights.len()];
+        let found = spread_classes(&features, &labels, FOLDS, seed);
+        learnt.iter().zip(found).for_each(|(&item, fold)| folds[item] = fold);
+        folds
+    }
+
+    /// What a machine wishes of items: those of the second class above their margin, those of the first (or all others) below.
+    fn terms(&self, factors: &[f64], first: Option<usize>, second: usize) -> Vec<ItemTerm> {
+        let term = |item: usize| {
+            let class = self.labels[item] as usize;
+            let margin = self.margins.map_or(1.0, |margins| margins[item]);
+            let (low, high) = match class == second {
+                true => (margin, f64::INFINITY),
+                false if first.is_none_or(|first| first == class) => (f64::NEG_INFINITY, -margin),
+                false => return None,
+            };
+            let cost = self.weights[item] * factors[class];
+            (cost > 0.0).then_some(ItemTerm { row: item as u32, low, high, cost })
+        };
+        self.learnt().filter_map(term).collect()
+    }
+
+    fn scored(&self, terms: &[ItemTerm], ground: &Ground<'_>, machine: &Machine) -> Result<Vec<Unseen>> {
+        let items: Vec<u32> = terms.iter().map(|term| term.row).collect();
+        let scores = ground.scores(machine, &items)?;
+        let of = |(term, score): (&ItemTerm, f64)| Unseen {
+            score,
+            is_second: term.low.is_finite(),
+            weight: self.weights[term.row as usize],
+        };
+        Ok(terms.iter().zip(scores).map(of).collect())
+    }
+}
+
+/// A machine, and what makes probabilities of its scores: from unseen items, or flattered by those learnt from.
+type Solved = (Machine, Option<(Sigmoid, bool)>);
+
+impl SvmClassifier {
+    /// What the items of each class are multiplied with.
+    pub(super) fn factors(&self, lesson: &Lesson<'_>) -> Result<Vec<f64>> {
+        let mut masses = vec![0.0; lesson.classes.len()];
+        lesson.learnt().for_each(|item| masses[lesson.labels[item] as usize] += lesson.weights[item]);
+        let total: f64 = masses.iter().sum();
+        if !total.is_finite() {
+            return Err(Error::Numeric {
+                problem: "the weights of all items sum to more than a number can be".into(),
+                remedy: "divide all weights by a number that brings them near 1".into(),
+            });
+        }
+        match &self.class_weights {
+            ClassWeights::Equal => Ok(vec![1.0; masses.len()]),
+            ClassWeights::Balanced => Ok(masses.iter().map(|mass| total / (masses.len() as f64 * mass)).collect()),
+            ClassWeights::Named(named) => {
+                let mut factors = vec![1.0; masses.len()];
+                for (name, weight) in named {
+                    let is_it = |class: &String| is_same_class(class, name);
+                    match lesson.classes.iter().position(is_it) {
+                        Some(class) => factors[class] = *weight,
+                        None if lesson.absent.iter().any(is_it) => {}
+                        None => {
+                            let known = format!("one of the classes {}", lesson.classes.join(", "));
+                            return Err(Error::parameter("class_weights", name, known));
+                        }
+                    }
+                }
+                Ok(factors)
+            }
+        }
+    }
+
+    /// All machines, and how they are put together. `last` has the same machines for a smaller C, if any.
+    pub(super) fn machines(
+        &self,
+        lesson: &Lesson<'_>,
+        ground: &Ground<'_>,
+        aim: Aim<'_>,
+        last: &[Machine],
+        warnings: &mut Vec<String>,
+    ) -> Result<(Vec<Machine>, ClassRule)> {
+        let factors = self.factors(lesson)?;
+        let folds = self.probabilities.then(|| lesson.folds(self.effort.seed));
+        let (mut machines, mut sigmoids) = (Vec::new(), Vec::new());
+        let mut n_flattered = 0;
+        let wanted: Vec<_> = self.scheme.machines(lesson.classes.len()).into_iter().enumerate().collect();
+        let solved = |&(at, (first, second)): &(usize, (Option<usize>, usize))| -> Result<Solved> {
+            let terms = lesson.terms(&factors, first, second);
+            let machine = ground.solve(&terms, aim, last.get(at).map(|machine| &machine.start))?;
+            let Some(folds) = &folds else { return Ok((machine, None)) };
+            let mut unseen = unseen(lesson, &terms, folds, ground, aim)?;
+            let is_flattered = unseen.is_empty();
+            if is_flattered {
+                unseen = lesson.scored(&terms, ground, &machine)?;
+            }
+            Ok((machine, Some((calibrate(&unseen), is_flattered))))
+        };
+        // Machines in weights are small and many; those with a kernel have rows in memory, and use all threads one by one.
+        let found: Box<dyn Iterator<Item = Result<_>>> = match ground {
+            Ground::Weights { .. } => Box::new(wanted.par_iter().map(solved).collect::<Vec<_>>().into_iter()),
+            Ground::Rows { .. } | Ground::Landmarks(_) => Box::new(wanted.iter().map(solved)),
+        };
+        for found in found {
+            let (machine, sigmoid) = found?;
+            machines.push(machine);
+            n_flattered += usize::from(sigmoid.is_some_and(|(_, is_flattered)| is_flattered));
+            sigmoids.extend(sigmoid.map(|(sigmoid, _)| sigmoid));
+        }
+        if n_flattered > 0 {
+            warnings.push(
+                "a class has too few different items to hold some out: its probabilities come from the items that were \
+                 learnt from"
+                    .into(),
+            );
+        }
+        let sigmoids: Option<Vec<Sigmoid>> = self.probabilities.then_some(sigmoids);
+        Ok((machines, ClassRule { scheme: self.scheme, sigmoids }))
+    }
+}
+
+/// Scores of items by machines that were fitted to the other folds; none where some of those have one class alone.
+fn unseen(
+    lesson: &Lesson<'_>,
+    terms: &[ItemTerm],
+    folds: &[u32],
+    ground: &Ground<'_>,
+    aim: Aim<'_>,
+) -> Result<Vec<Unseen>> {
+    // A soft margin: what is left may be separable, or not.
+    let aim = if aim.c.is_finite() { aim } else { Aim { c: 1e6, ..aim } };
+    let mut unseen = Vec::with_capacity(terms.len());
+    for fold in 0..FOLDS as u32 {
+        let (held_out, learnt): (Vec<ItemTerm>, Vec<ItemTerm>) =
+            terms.iter().partition(|term| folds[term.row as usize] == fold);
+        let has = |is_second: bool| learnt.iter().any(|term| term.low.is_finite() == is_second);
+        if held_out.is_empty() {
+            continue;
+        }
+        if !(has(true) && has(false)) {
+            return Ok(Vec::new());
+        }
+        let machine = ground.solve(&learnt, aim, None)?;
+        unseen.extend(lesson.scored(&held_out, ground, &machine)?);
+    }
+    Ok(unseen)
+}
+
+/// Whether two names are those of one class.
+pub(crate) fn is_same_class(class: &str, name: &str) -> bool {
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    class == name || number(class).is_some_and(|value| number(name) == Some(value))
+}
