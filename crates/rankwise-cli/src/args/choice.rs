@@ -114,6 +114,14 @@ impl LabelMetric {
         class.or(value).or((name == "confusion").then_some(LabelMetric::Confusion))
     }
 
+    /// All words, each once.
+    pub(crate) fn names() -> Vec<&'static str> {
+        let mut names: Vec<&str> = ClassMetric::ALL.iter().map(|metric| metric.name()).collect();
+        names.extend(ValueMetric::ALL.iter().map(|metric| metric.name()).filter(|name| *name != "mae"));
+        names.push("confusion");
+        names
+    }
+
     /// The word on the command line and in JSON.
     pub(crate) fn name(self) -> &'static str {
         match self {

@@ -206,6 +206,10 @@ fn item_metric(name: &str) -> Run<ItemMetric> {
              are {} (K a number)",
             ItemMetric::NAMES.join(", ")
         )),
-        None => error.into(),
+        None => Failure::Usage(format!(
+            "{}; of classifiers and regressions: {}",
+            Failure::from(error),
+            LabelMetric::names().join(", ")
+        )),
     })
 }

@@ -44,9 +44,9 @@ pub(super) fn solve(
     let mut run = |duals: &[ItemDual], t: &mut [f64]| {
         let search = |is_narrow: bool, spent: u64, t: &mut [f64]| {
             let rest = Limits { max_iter: limits.max_iter.saturating_sub(spent), ..limits };
-            match is_narrow {
-                true => decompose::solve(&kernel.narrow(), &exact, members, kernel.diagonal(), duals, t, rest),
-                false => decompose::solve(&exact, &exact, members, kernel.diagonal(), duals, t, rest),
+            match kernel.narrow().filter(|_| is_narrow) {
+                Some(narrow) => decompose::solve(&narrow, &exact, members, kernel.diagonal(), duals, t, rest),
+                None => decompose::solve(&exact, &exact, members, kernel.diagonal(), duals, t, rest),
             }
         };
         let mut ending = search(true, spent, t);

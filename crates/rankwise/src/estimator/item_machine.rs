@@ -292,7 +292,7 @@ pub(super) fn in_weights(
     let (bias, losses) = best_bias(terms, &sums.scores(&weights), aim.is_squared);
     let here = 0.5 * dot(&weights, &weights) + aim.c * losses;
     let is_met = here - dual <= aim.limits.tol * here.max(1e-12);
-    let stop = stop.filter(|_| !is_met).unwrap_or(Stop::Converged);
+    let stop = if is_met { Stop::Converged } else { stop.unwrap_or(Stop::Stalled) };
     let start = Start::of_weights(weights.clone());
     (Machine { numbers: weights, bias, primal: here, dual, steps, stop, start, claim: None }, bound)
 }

@@ -435,7 +435,14 @@ impl ItemRows {
             labels.push(table.label(column)?);
         }
         if let (Some((known, numbers)), Some(column)) = (&mut self.words, roles.label) {
-            numbers.push(known.number(table.word(column)?));
+            let word = table.word(column)?;
+            // A number that is none is no class, but a mistake somewhere.
+            if word.trim().parse::<f64>().is_ok_and(|number| !number.is_finite()) {
+                let problem = format!("the label {word:?} is not finite");
+                let remedy = "correct it, or take the row out of the file; a class of that name needs another one";
+                return Err(Error::data(table.place(column), problem, remedy));
+            }
+            numbers.push(known.number(word));
         }
         if let (Some(margins), Some(column)) = (&mut self.margins, roles.margin) {
             let margin = table.number(column)?;

@@ -44,12 +44,19 @@ enum Source<'a> {
 }
 
 impl<'a> ItemKernel<'a> {
-    /// A kernel on rows of features, of which rows may be kept in so much memory. Kernel values that leave the range of f32
-    /// are an error.
+    /// A kernel on rows of features, of which rows may be kept in so much memory. Kernel values that leave the range of numbers
+    /// are an error; where only those of f32 are too few, there are no values in f32.
     pub(crate) fn new(kernel: KernelFunction, items: &'a Features, cache_mb: usize) -> Result<Self> {
-        let narrow = Box::new(ItemBlocks::<f32>::new(kernel, items)?);
-        let diagonal = (0..items.n_rows()).map(|item| narrow.self_value(item)).collect();
-        let source = Source::Items { kernel, items, narrow, exact: OnceLock::new() };
+        let (narrow, exact) = (ItemBlocks::<f32>::new(kernel, items).ok().map(Box::new), OnceLock::new());
+        let diagonal = match &narrow {
+            Some(narrow) => (0..items.n_rows()).map(|item| narrow.self_value(item)).collect(),
+            None => {
+                let blocks = Box::new(ItemBlocks::<f64>::new(kernel, items)?);
+                let blocks = exact.get_or_init(|| blocks);
+                (0..items.n_rows()).map(|item| blocks.self_value(item)).collect()
+            }
+        };
+        let source = Source::Items { kernel, items, narrow, exact };
         Ok(ItemKernel { diagonal, cache_bytes: cache_mb << 20, source })
     }
 
@@ -89,19 +96,26 @@ impl<'a> ItemKernel<'a> {
     /// moved to their centre, and coefficients that sum to 0 leave a constant of that.
     pub(crate) fn constant(&self, members: &[u32], coefficients: &[f64]) -> f64 {
         match &self.source {
-            Source::Items { kernel: KernelFunction::Linear, items, narrow, .. } => {
+            Source::Items { kernel: KernelFunction::Linear, items, narrow, exact, .. } => {
+                let centre = match (narrow, exact.get()) {
+                    (Some(narrow), _) => narrow.centre(),
+                    (None, Some(exact)) => exact.centre(),
+                    (None, None) => &[],
+                };
                 let terms = members.iter().zip(coefficients).map(|(&member, &t)| (member as usize, t));
-                items.combine_rows(terms).iter().zip(narrow.centre()).map(|(w, c)| w * c).sum()
+                items.combine_rows(terms).iter().zip(centre).map(|(w, c)| w * c).sum()
             }
             _ => 0.0,
         }
     }
 
-    /// Values in f32.
-    pub(crate) fn narrow(&self) -> KernelValues<'_, f32> {
+    /// Values in f32, where these will do.
+    pub(crate) fn narrow(&self) -> Option<KernelValues<'_, f32>> {
         match &self.source {
-            Source::Items { narrow, .. } => KernelValues::Computed { blocks: narrow, cache_bytes: self.cache_bytes },
-            &Source::Given { n, matrix } => KernelValues::Given { n, matrix },
+            Source::Items { narrow, .. } => {
+                narrow.as_ref().map(|blocks| KernelValues::Computed { blocks, cache_bytes: self.cache_bytes })
+            }
+            &Source::Given { n, matrix } => Some(KernelValues::Given { n, matrix }),
         }
     }
 

@@ -93,6 +93,23 @@ fn of_labels(model: &Model, files: &Files<'_>, plan: &RankedPlan) -> Run<bool> {
         }
         return Ok(true);
     }
+    if matches!(method, Method::Classify | Method::Regress) {
+        let has_words = model.classes.iter().flatten().any(|class| class.parse::<f64>().is_err());
+        if plan.metrics.is_empty() && is_more {
+            return Err(Failure::Usage(format!(
+                "--ci, --compare and --per-group are for metrics of rankings, and {} is a model of {}; leave them out, or ask                  for such a metric (--metric pair_accuracy)",
+                files.model.display(),
+                method.name()
+            )));
+        }
+        if has_words && !plan.metrics.is_empty() {
+            return Err(Failure::Usage(format!(
+                "--metric {} is for labels that have an order, and the classes of {} are words",
+                plan.metrics[0].name(),
+                files.model.display()
+            )));
+        }
+    }
     // Least squares are as good at ranking as at labels, and are measured so unless the user says otherwise.
     Ok(is_of_labels && method != Method::Ridge && plan.metrics.is_empty() && !is_more)
 }

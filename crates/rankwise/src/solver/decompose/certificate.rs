@@ -49,6 +49,9 @@ fn best_bias(duals: &[ItemDual], scores: &[f64]) -> f64 {
     if slope(low) > 0.0 || slope(high) < 0.0 {
         return if slope(low) > 0.0 { low } else { high };
     }
+    // What rounding leaves of a sum that is 0.
+    let finite = |value: f64| if value.is_finite() { value } else { 0.0 };
+    let resolution = 1e-12 * duals.iter().map(|dual| finite(dual.high) - finite(dual.low)).sum::<f64>();
     let mut open: Vec<u32> = (0..duals.len() as u32).collect();
     // Σ wanted of the others, constant + rate·b.
     let (mut constant, mut rate) = (0.0, 0.0);
@@ -59,7 +62,7 @@ fn best_bias(duals: &[ItemDual], scores: &[f64]) -> f64 {
         }
         let wanted: f64 = open.iter().map(|&k| duals[k as usize].wanted(scores[k as usize] + middle)).sum();
         let sum = wanted + constant + rate * middle;
-        if sum == 0.0 {
+        if sum.abs() <= resolution {
             // A stretch where nothing changes: its middle.
             return middle_of_flat(duals, scores, middle, [low, high]);
         }
