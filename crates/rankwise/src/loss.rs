@@ -48,7 +48,7 @@ impl Loss {
     }
 
     /// Whether it is the square of another one.
-    pub(crate) fn is_squared(self) -> bool {
+    pub fn is_squared(self) -> bool {
         matches!(self, Loss::SquaredHinge | Loss::Squared | Loss::SquaredEpsilon)
     }
 

@@ -276,9 +276,9 @@ fn classes_are_spread_evenly_and_neither_groups_nor_copies_are_split() {
         }
     }
     let mut of_copy: HashMap<(u64, u32), u32> = HashMap::new();
-    for item in 0..120 {
+    for (item, &fold) in folds.iter().enumerate() {
         let key = (data.items.features.hash_row(item), data.labels[item]);
-        assert_eq!(*of_copy.entry(key).or_insert(folds[item]), folds[item]);
+        assert_eq!(*of_copy.entry(key).or_insert(fold), fold);
     }
     assert_ne!(folds, class_folds(&data, 5, 4));
     // The order of rows does not matter.
