@@ -20,6 +20,9 @@ use crate::solver::{Limits, smoothing};
 
 /// The part of the tolerance that a search is for: some is left for cleaning up and for rounding.
 const SEARCHED: f64 = 0.9;
+/// Searches one after the other, each from where the last one ended without what rounding had made of it on its way: steps from
+/// afar are long where C is large, and leave errors that the losses then multiply.
+const ROUNDS: usize = 4;
 /// What rounding leaves of a product in f64, relative to its terms.
 const NOISE: f64 = 1e-12;
 
@@ -68,45 +71,43 @@ impl RankSvm {
 
     /// The minimum over all functions of the kernel: coefficients of the items.
     fn search(&self, items: &KernelItems, data: &Ranking, limits: Limits<'_>) -> Result<Solution> {
-        let mut start = None;
         // Values in f32 are half the memory and twice as fast; where they do not do, the search goes on in f64.
         // Where the hinge is rounded off narrowly, they never do.
         let is_fine = limits.tol < FINE || self.loss == Loss::Hinge;
         let precisions: &[bool] = if is_fine { &[true] } else { &[false, true] };
-        let mut steps = 0;
+        let (mut start, mut steps) = (None, 0);
         for &is_fine in precisions {
             let matrix = items.matrix(is_fine, self.effort.cache_mb << 20)?;
             let losses = self.losses(items, data)?;
             let places = losses.rows_of_groups().flatten().map(|&row| items.place(row) as u32).collect();
             let basis = items.basis(&*matrix, places, self.effort.seed)?;
             let mut sums = KernelSums::new(&*matrix, losses, basis);
-            let inner =
-                Limits { tol: SEARCHED * limits.tol, max_iter: limits.max_iter.saturating_sub(steps), ..limits };
-            let (mut solution, bound) = descend(&mut sums, self.loss, start.take(), inner);
-            drop(sums);
-            solution.weights.truncate(matrix.len());
-            steps += solution.steps;
-            solution.steps = steps;
-            let mut losses = self.losses(items, data)?;
-            items.clean(&losses, &mut solution.weights);
-            let bound = bound.map(|(mut weights, width)| {
-                weights.truncate(matrix.len());
-                items.clean(&losses, &mut weights);
-                (weights, width)
-            });
-            let exact = if is_fine { matrix } else { items.matrix(true, 0)? };
-            certify(items, &mut losses, &*exact, &mut solution, bound)?;
-            let is_met = solution.gap <= limits.tol;
-            if is_met {
-                solution.stop = Stop::Converged;
-            } else if solution.stop == Stop::Converged && is_fine {
-                solution.stop = Stop::Stalled;
+            let mut last_gap = f64::INFINITY;
+            for round in 1..=ROUNDS {
+                let inner =
+                    Limits { tol: SEARCHED * limits.tol, max_iter: limits.max_iter.saturating_sub(steps), ..limits };
+                let (mut solution, bound) = descend(&mut sums, self.loss, start.take(), inner);
+                steps += solution.steps;
+                (solution.steps, solution.gap) = (steps, 1.0);
+                solution.weights.truncate(matrix.len());
+                let mut losses = self.losses(items, data)?;
+                items.clean(&losses, &mut solution.weights);
+                let exact = if is_fine { None } else { Some(items.matrix(true, 0)?) };
+                certify(items, &mut losses, exact.as_deref().unwrap_or(&*matrix), &mut solution, bound.as_ref())?;
+                let is_met = solution.gap <= limits.tol;
+                let is_limited = !is_met && !matches!(solution.stop, Stop::Converged | Stop::Stalled);
+                let is_idle = solution.gap > 0.5 * std::mem::replace(&mut last_gap, solution.gap);
+                if is_met || is_limited || (is_fine && (round == ROUNDS || is_idle)) {
+                    if !is_limited {
+                        solution.stop = if is_met { Stop::Converged } else { Stop::Stalled };
+                    }
+                    return Ok(solution);
+                }
+                start = Some((solution.weights, bound.map(|bound| bound.1)));
+                if !is_fine {
+                    break;
+                }
             }
-            let is_limited = !matches!(solution.stop, Stop::Converged | Stop::Stalled);
-            if is_met || is_fine || is_limited {
-                return Ok(solution);
-            }
-            start = Some(solution.weights);
         }
         Err(items.not_positive())
     }
@@ -130,7 +131,7 @@ impl RankSvm {
         let of_items = |weights: &[f64]| landmarks.coefficients(weights, items.features.n_rows());
         solution.weights = of_items(&solution.weights);
         let bound = bound.map(|(weights, width)| (of_items(&weights), width));
-        certify(items, &mut self.losses(items, data)?, &*items.matrix(true, 0)?, &mut solution, bound)?;
+        certify(items, &mut self.losses(items, data)?, &*items.matrix(true, 0)?, &mut solution, bound.as_ref())?;
         let solution = solution.checked()?;
         Ok((items.function(&solution.weights), solution))
     }
@@ -139,17 +140,18 @@ impl RankSvm {
 /// Coefficients that make the best dual value of the hinge, and the width over which it is rounded off there.
 type Bound = (Vec<f64>, f64);
 
-/// Where the minimum of a sum is; of the hinge, where its best bound is, too.
+/// Where the minimum of a sum is; of the hinge, where its best bound is, too. A start may come with the width it belongs to.
 fn descend(
     sums: &mut dyn BlockSums,
     loss: Loss,
-    start: Option<Vec<f64>>,
+    start: Option<(Vec<f64>, Option<f64>)>,
     limits: Limits<'_>,
 ) -> (Solution, Option<Bound>) {
+    let (start, width) = start.map_or((None, None), |(weights, width)| (Some(weights), width));
     if loss != Loss::Hinge {
         return (solution_of(sums, loss, start, limits), None);
     }
-    let mut answer = smoothing::minimise(sums, start, limits);
+    let mut answer = smoothing::minimise_from(sums, start, width, limits);
     let bound = std::mem::take(&mut answer.bound);
     (answer.into(), Some(bound))
 }
@@ -161,7 +163,7 @@ fn certify(
     losses: &mut dyn BlockSums,
     matrix: &dyn SymmetricMatrix,
     solution: &mut Solution,
-    bound: Option<Bound>,
+    bound: Option<&Bound>,
 ) -> Result<()> {
     let mut measure = |coefficients: &[f64], width: Option<f64>| {
         let scores = matrix.times(coefficients);
@@ -184,10 +186,13 @@ fn certify(
         // A dual value below 0 is worse than none.
         Ok((objective, (objective - 0.5 * of_rest.max(0.0) - point.excess).max(0.0)))
     };
-    let width = bound.as_ref().map(|bound| bound.1);
+    let width = bound.map(|bound| bound.1);
     let (objective, mut dual) = measure(&solution.weights, width)?;
-    if let Some((weights, width)) = bound.filter(|bound| bound.0 != solution.weights) {
-        dual = dual.max(measure(&weights, Some(width))?.1);
+    if let Some((weights, width)) = bound {
+        let weights = &weights[..solution.weights.len()];
+        if weights != solution.weights {
+            dual = dual.max(measure(weights, Some(*width))?.1);
+        }
     }
     solution.objective = objective;
     solution.gap = ((objective - dual) / objective.max(1e-12)).clamp(0.0, 1.0);

@@ -26,11 +26,23 @@ const LEAST: f64 = 1e-9;
 /// Minimises from `start`, or from the best start to be had. The answer has the least primal value of all widths, and its gap
 /// is measured from the best dual value of all.
 pub(crate) fn minimise(sums: &mut dyn BlockSums, start: Option<Vec<f64>>, limits: Limits<'_>) -> Smoothed {
+    minimise_from(sums, start, None, limits)
+}
+
+/// The same from a start that is near the minimum of this width.
+pub(crate) fn minimise_from(
+    sums: &mut dyn BlockSums,
+    start: Option<Vec<f64>>,
+    near: Option<f64>,
+    limits: Limits<'_>,
+) -> Smoothed {
     let (mut width, mut start, mut steps) = (FIRST, start, 0u64);
     // The last width that went well.
     let mut good = FIRST;
     let mut best: Option<Smoothed> = None;
-    if sums.in_scores().is_some() {
+    if let Some(near) = near {
+        (width, good) = (near, near);
+    } else if sums.in_scores().is_some() {
         (width, start, steps) = approach(sums, start, limits);
         good = width;
     }

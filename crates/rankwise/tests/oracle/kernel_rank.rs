@@ -66,6 +66,20 @@ fn objectives_are_those_of_independent_solvers() {
     }
 }
 
+#[test]
+fn a_large_c_converges_too() {
+    for (seed, data) in problems().iter().enumerate().take(4) {
+        let (kernel, function) = [rbf(0.2), rbf(1.5)][seed % 2];
+        let pairs = Pairs::of(&explicit(data, function), Balance::None);
+        for (loss, c) in [(Loss::SquaredHinge, 1e6), (Loss::Hinge, 1e4)] {
+            let training = RankSvm::new().kernel(kernel).loss(loss).c(c).fit(data).unwrap().model.training;
+            assert_eq!(training.stop, Stop::Converged, "{seed} {loss:?}: gap {}", training.gap);
+            let ratio = training.objective / pairs.least(c, loss);
+            assert!(ratio > 1.0 - 1e-4 && ratio < 1.0 + 1e-3, "{seed} {loss:?}: {ratio}");
+        }
+    }
+}
+
 /// Coefficients of the items: those of the model, found by their features.
 fn coefficients(model: &Model, data: &Ranking) -> Vec<f64> {
     let ScoreFunction::Kernel { support, coefficients, .. } = &model.scorer.function else { panic!("no kernel") };
