@@ -36,7 +36,7 @@ enum Source<'a> {
     Items {
         kernel: KernelFunction,
         items: &'a Features,
-        narrow: Box<ItemBlocks<f32>>,
+        narrow: Option<Box<ItemBlocks<f32>>>,
         exact: OnceLock<Box<ItemBlocks<f64>>>,
     },
     /// A symmetric matrix, row by row.
