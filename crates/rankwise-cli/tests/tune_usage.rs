@@ -39,7 +39,7 @@ fn grids_that_make_no_sense() {
         ("gamma=wide", "scale"),
         ("kernel=gauss", "linear, poly, rbf, sigmoid"),
         ("loss=log", "hinge, squared-hinge"),
-        ("tol=1", "C, gamma, degree, coef0, kernel, loss"),
+        ("tol=1", "C, gamma, degree, coef0, epsilon, kernel, loss"),
     ] {
         refused(&room, &format!("--grid {grid}"), &[reason]);
     }

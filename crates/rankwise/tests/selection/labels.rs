@@ -481,7 +481,7 @@ fn what_cannot_be_tuned_is_told_before_the_first_fit() {
 #[test]
 fn points_that_fail_do_not_lose_the_others() {
     let data = values(40, 1);
-    let huge = data.items.features.to_dense().iter().map(|x| 1e12 * x).collect();
+    let huge = data.items.features.to_dense().iter().map(|x| 1e100 * x).collect();
     let data = Ranking { items: items(huge), ..data };
     let poly = Kernel::Poly { gamma: Gamma::Value(1.0), coef0: 0.0, degree: 3 };
     let tuner = LabelTuner::new(SvmRegressor::new()).grid(grid(&[1e-3], &[Kernel::rbf(1.0), poly], &[Loss::Epsilon]));
