@@ -197,15 +197,10 @@ impl<'a, W: ItemProducts> Search<'a, W> {
         let (items, coefficients) = self.support();
         let mut scores = vec![0.0; sample.len()];
         exact.add(&items, &coefficients, &mut exact.part(&checked), &mut scores);
-        // What a wrong score does to losses and to Σ t·score, on average.
-        let error: f64 = sample
-            .iter()
-            .zip(&scores)
-            .map(|(&k, score)| {
-                let (dual, off) = (&self.duals[k], (self.scores[k] - score).abs());
-                off * (self.t[k].abs() + dual.wanted(score + worth.bias).abs())
-            })
-            .sum();
+        // What wrong scores do to the gap, on average.
+        let residual = |k: usize, score: f64| self.duals[k].residual(self.t[k], score + worth.bias);
+        let off = |(&k, &score): (&usize, &f64)| (residual(k, score) - residual(k, self.scores[k])).abs();
+        let error: f64 = sample.iter().zip(&scores).map(off).sum();
         error * n as f64 / sample.len() as f64 <= 0.1 * worth.gap.max(1e-3 * NARROW_TOL * worth.primal.abs())
     }
 
