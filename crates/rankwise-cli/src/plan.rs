@@ -180,7 +180,12 @@ fn refuse_unused(args: &KernelArgs, kernels: &[KernelName]) -> Run<()> {
         false => refuse(&[(option, is_typed)], &format!("--kernel {names}"), &format!("choose --kernel {}", with(has))),
     };
     refuse("--gamma", args.gamma.is_some(), KernelName::has_gamma)?;
-    refuse("--approx", args.approx.is_some(), KernelName::has_gamma)?;
+    let is_linear = kernels.iter().all(|kernel| !kernel.has_gamma());
+    if args.approx.is_some() && is_linear {
+        return Err(Failure::Usage(format!(
+            "--approx does not apply to --kernel {names}; leave it out, or choose --kernel rbf or poly"
+        )));
+    }
     refuse("--degree", args.degree.is_some(), KernelName::has_degree)?;
     refuse("--coef0", args.coef0.is_some(), KernelName::has_coef0)
 }

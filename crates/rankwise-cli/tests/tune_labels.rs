@@ -173,7 +173,7 @@ fn what_does_not_apply_is_refused() {
         ("days.csv --method regress --grid loss=hinge", ["loss = hinge", "epsilon"]),
         ("days.csv --method regress --epsilon 1 --grid epsilon=1,2", ["--epsilon and --grid epsilon=", "contradict"]),
         ("days.csv --method regress --grid epsilon=-1", ["epsilon = -1", "at least 0"]),
-        ("days.csv --epsilon 1", ["--epsilon does not apply to other methods", "--method regress"]),
+        ("days.csv --epsilon 1", ["--epsilon does not apply to the method that was chosen", "--method regress"]),
         ("days.csv --grid epsilon=1", ["--grid epsilon does not apply", "--method regress"]),
         ("days.csv --grid loss=epsilon", ["--grid loss=epsilon does not apply", "--method regress"]),
         ("--pairs p.csv --classes ovo", ["--classes does not apply", "--method classify"]),

@@ -233,7 +233,7 @@ pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
     }
     if training.learnt_from != LearntFrom::Items {
         add_comparer_facts(facts, model);
-    } else if let Some(items) = training.support {
+    } else if let Some(items) = training.support.filter(|_| training.svm.is_none()) {
         facts.add("support", count(items, "item"));
     }
 }

@@ -176,7 +176,7 @@ impl Conventions {
             libsvm_c: None,
             dlib_c: (!is_balanced).then_some(times_mean),
             svm_rank_c: is_plain_ranking.then(|| c * (groups + training.groups_dropped) as f64),
-            liblinear_c: (is_plain_ranking && is_squared).then_some(c),
+            liblinear_c: (is_plain_ranking && is_squared && training.kernel.name() == "linear").then_some(c),
         })
     }
 

@@ -92,8 +92,8 @@ fn refuse_others(learn: &LearnArgs, with: &str) -> Run<()> {
 
 /// Refuses options of classifiers and regressions where they have no meaning.
 pub(super) fn refuse_svm(typed: &SvmArgs) -> Run<()> {
-    refuse(&typed.of_classes(), "other methods", "choose --method classify")?;
-    refuse(&typed.of_values(), "other methods", "choose --method regress")
+    refuse(&typed.of_classes(), "the method that was chosen", "choose --method classify")?;
+    refuse(&typed.of_values(), "the method that was chosen", "choose --method regress")
 }
 
 /// Refuses losses that only regressions have.

@@ -61,7 +61,7 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
     if learn.method == Some(Method::Online) {
         return online::plan(args, common).map(TrainPlan::Online);
     }
-    refuse(&args.online.typed(), "other methods", "choose --method online")?;
+    refuse(&args.online.typed(), "the method that was chosen", "choose --method online")?;
     if let Some(data) = &learn.data {
         return on_items(data, args, common).map(|plan| TrainPlan::Items(Box::new(plan)));
     }

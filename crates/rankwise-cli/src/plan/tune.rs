@@ -113,7 +113,7 @@ fn refuse_labels(args: &TuneArgs, typed: &TypedGrid) -> Run<()> {
         ("--grid loss=epsilon", losses.contains(&Loss::Epsilon)),
         ("--grid loss=squared-epsilon", losses.contains(&Loss::SquaredEpsilon)),
     ];
-    super::refuse(&of_values, "other methods", "choose --method regress")
+    super::refuse(&of_values, "the method that was chosen", "choose --method regress")
 }
 
 fn search_pairs(args: &TuneArgs, typed: &TypedGrid, common: &Common) -> Run<PairSearch> {

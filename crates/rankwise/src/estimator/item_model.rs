@@ -44,7 +44,8 @@ impl ItemRecord<'_> {
                 .map(|why| format!("not converged: {why}; the relative gap is {gap:.1e}, {tol:.0e} was asked for")),
         );
         if machines.iter().flat_map(|machine| &machine.numbers).all(|&number| number == 0.0) {
-            warnings.push("all weights are 0, so that all items get the same: the features say nothing".into());
+            let numbers = if matches!(ground, Ground::Weights { .. }) { "weights" } else { "coefficients" };
+            warnings.push(format!("all {numbers} are 0, so that all items get the same: the features say nothing of the labels, or C is too small for them"));
         }
         let (function, support) = function(machines, ground);
         let is_hard = self.c == f64::INFINITY;

@@ -199,7 +199,7 @@ impl Record<'_> {
         let mut warnings = Vec::new();
         if solution.weights.iter().all(|&w| w == 0.0) {
             warnings
-                .push("all weights are 0, so that all scores are equal: the features say nothing of the labels".into());
+                .push("all weights are 0, so that all scores are equal: the features say nothing of the labels, or C is too small for them".into());
         }
         let weights = std::mem::take(&mut solution.weights);
         let function = ScoreFunction::Linear { weights, bias: solution.bias };
@@ -215,7 +215,7 @@ impl Record<'_> {
         scaler: Option<&Scaler>,
     ) -> Model {
         let is_nothing = support == 0;
-        let warning = "all coefficients are 0, so that all scores are equal: the features say nothing of the labels";
+        let warning = "all coefficients are 0, so that all scores are equal: the features say nothing of the labels, or C is too small for them";
         let warnings = is_nothing.then(|| warning.into()).into_iter().collect();
         self.model_of(function, Some(support), solution, warnings, items, scaler)
     }
