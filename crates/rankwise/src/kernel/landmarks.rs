@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::{ItemBlocks, KernelFunction, LANES};
 use crate::data::{Features, Precision};
 use crate::error::Result;
-use crate::math::dot;
+use crate::math::{Real, wide};
 
 /// What of K(x, x) may be missing, relative to the largest, where nothing is said to be missing.
 const ROUNDING: f64 = 1e-12;
@@ -121,12 +121,18 @@ impl Landmarks {
     pub(crate) fn describe(&self, features: &Features) -> Result<Vec<f64>> {
         let r = self.len();
         let mut psi = ItemBlocks::<f64>::new(self.kernel, &self.items)?.values_at(features);
-        psi.par_chunks_mut(r.max(1)).for_each(|out| {
-            for (landmark, factor) in self.factor.chunks_exact(r.max(1)).enumerate() {
-                let known = dot(&factor[..landmark], &out[..landmark]);
-                out[landmark] = (out[landmark] - known) / factor[landmark];
-            }
-        });
+        psi.par_chunks_mut((LANES * r).max(1)).for_each_init(
+            || vec![[0.0; LANES]; r],
+            |side_by_side, out| {
+                for (lane, row) in out.chunks_exact(r).enumerate() {
+                    side_by_side.iter_mut().zip(row).for_each(|(values, value)| values[lane] = *value);
+                }
+                substitute(&self.factor, side_by_side);
+                for (lane, row) in out.chunks_exact_mut(r).enumerate() {
+                    side_by_side.iter().zip(row).for_each(|(values, out)| *out = values[lane]);
+                }
+            },
+        );
         Ok(psi)
     }
 
@@ -140,6 +146,42 @@ impl Landmarks {
             out[..i].iter_mut().zip(&self.factor[i * r..]).for_each(|(v, l)| *v -= l * value);
         }
         out
+    }
+}
+
+/// Rows of a factor that go over what is known together.
+const ROWS: usize = 4;
+
+wide! {
+    /// Solves L·z = k for sixteen k side by side, in place: the factor is read once for all of them.
+    fn substitute<T>(factor: &[T], values: &mut [[T; LANES]]) {
+        let r = values.len();
+        for start in (0..r).step_by(ROWS) {
+            let n_here = ROWS.min(r - start);
+            let (known, rest) = values.split_at_mut(start);
+            // A row that is not there is the last one once more.
+            let rows: [&[T]; ROWS] = std::array::from_fn(|k| &factor[(start + k.min(n_here - 1)) * r..][..start]);
+            let zero = [T::ZERO; LANES];
+            // Sums with names stay in registers.
+            let (mut a, mut b, mut c, mut d) = (zero, zero, zero, zero);
+            for (at, known) in known.iter().enumerate() {
+                for lane in 0..LANES {
+                    a[lane] = rows[0][at].times_plus::<FMA>(known[lane], a[lane]);
+                    b[lane] = rows[1][at].times_plus::<FMA>(known[lane], b[lane]);
+                    c[lane] = rows[2][at].times_plus::<FMA>(known[lane], c[lane]);
+                    d[lane] = rows[3][at].times_plus::<FMA>(known[lane], d[lane]);
+                }
+            }
+            for (k, mut sums) in [a, b, c, d].into_iter().take(n_here).enumerate() {
+                let row = &factor[(start + k) * r + start..][..=k];
+                for lane in 0..LANES {
+                    for before in 0..k {
+                        sums[lane] = row[before].times_plus::<FMA>(rest[before][lane], sums[lane]);
+                    }
+                    rest[k][lane] = rest[k][lane].minus(sums[lane]).over(row[k]);
+                }
+            }
+        }
     }
 }
 
@@ -165,6 +207,7 @@ impl Chosen {
 mod tests {
     use super::*;
     use crate::data::Random;
+    use crate::math::dot;
 
     fn items(n: usize, d: usize, seed: u64) -> Features {
         let mut random = Random::new(seed);
@@ -192,17 +235,23 @@ mod tests {
 
     #[test]
     fn new_items_are_described_as_the_old_ones_were() {
+        for n in [1, 3, 12, 14] {
+            described(n);
+        }
+    }
+
+    fn described(r: usize) {
         let items = items(60, 2, 2);
-        let Chosen { map, values, .. } = Landmarks::choose(KernelFunction::Rbf { gamma: 1.0 }, &items, 12).unwrap();
-        assert_eq!(map.len(), 12);
+        let Chosen { map, values, .. } = Landmarks::choose(KernelFunction::Rbf { gamma: 1.0 }, &items, r).unwrap();
+        assert_eq!(map.len(), r);
         let beside = map.beside(&items).unwrap().to_dense();
-        let weights: Vec<f64> = (0..12).map(|k| 1.0 / (1.0 + k as f64)).collect();
+        let weights: Vec<f64> = (0..r).map(|k| 1.0 / (1.0 + k as f64)).collect();
         let blocks = ItemBlocks::<f64>::new(map.kernel, &map.items).unwrap();
         let scores = blocks.scores_of(&items, &map.coefficients(&weights)).unwrap();
         for item in 0..60 {
-            assert_eq!(beside[item * 14..][..2], items.to_dense()[item * 2..][..2]);
-            let found = &beside[item * 14 + 2..][..12];
-            found.iter().zip(&values[item * 12..]).for_each(|(a, b)| assert!((a - b).abs() < 1e-9));
+            assert_eq!(beside[item * (r + 2)..][..2], items.to_dense()[item * 2..][..2]);
+            let found = &beside[item * (r + 2) + 2..][..r];
+            found.iter().zip(&values[item * r..]).for_each(|(a, b)| assert!((a - b).abs() < 1e-9));
             assert!((dot(found, &weights) - scores[item]).abs() < 1e-9);
         }
     }
