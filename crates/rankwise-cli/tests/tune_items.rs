@@ -141,14 +141,41 @@ fn threads_do_not_matter() {
 }
 
 #[test]
+fn kernels_are_chosen_too() {
+    let room = room();
+    let json = room.run("tune train.letor --kernel rbf --folds 3 --json -o m --table t.csv").ends(0).json();
+    let points = json["points"].as_array().unwrap();
+    assert_eq!(points.len(), 35); // five widths, seven C
+    let best = &json["best"]["params"];
+    assert_eq!((&json["kernel"], &json["gamma"], &json["C"]), (&json!("rbf"), &best["gamma"], &best["C"]));
+    assert_eq!(room.read("t.csv").lines().count(), 36);
+    room.run("report m vali.letor -o report.html").ends(0);
+
+    let words = "tune train.letor --grid kernel=linear,poly --grid C=0.01,0.1 --grid degree=2,3 --coef0 1 --folds 3 \
+                 --scale standard --json -o m";
+    let json = room.run(words).ends(0).json();
+    let kernels: Vec<&str> =
+        json["points"].as_array().unwrap().iter().map(|point| point["params"]["kernel"].as_str().unwrap()).collect();
+    assert_eq!(kernels, ["linear", "linear", "poly", "poly", "poly", "poly"]);
+
+    let few =
+        room.run("tune train.letor --kernel rbf --approx nystrom:9 --valid vali.letor --json -o m").ends(0).json();
+    assert_eq!((&few["approx"], &few["support"]), (&json!("nystrom:9"), &json!(9)));
+    // What is not a kernel is told.
+    let sigmoid = "tune train.letor --kernel sigmoid --gamma 1 --coef0 -2 -o m2";
+    room.run(sigmoid).fails(2, &["not positive definite"]);
+    assert!(!room.path("m2").exists());
+}
+
+#[test]
 fn what_is_for_pairs_is_refused() {
     let room = room();
     let before = room.names();
     for (options, reason) in [
-        ("--grid gamma=1,2", "--grid gamma does not apply to items"),
-        ("--grid kernel=linear,rbf", "--grid kernel"),
+        ("--grid gamma=1,2", "--grid gamma does not apply to the kernel linear"),
         ("--grid degree=2", "--grid degree does not apply"),
-        ("--kernel rbf", "--kernel linear"),
+        ("--kernel rbf --grid gamma=0", "gamma = 0"),
+        ("--approx nystrom:5", "--approx does not apply"),
         ("--gamma 1", "--gamma does not apply"),
         ("--threshold model", "--threshold does not apply"),
         ("--tie-region always", "--tie-region does not apply"),

@@ -16,6 +16,7 @@ Example:
   rankwise tune --pairs train.csv --valid valid.csv --grid kernel=linear,rbf --grid C=1,10 -o m
   rankwise tune --pairs games.csv --loss logistic --tie-band pair --metric log_loss -o m
   rankwise tune train.letor --valid vali.letor --metric ndcg@10 -o m
+  rankwise tune train.letor --kernel rbf --time-limit 600 -o m
   rankwise tune flowers.csv --method classify --kernel rbf --scale standard -o m
   rankwise tune prices.csv --method regress --kernel rbf --grid C=1:1e4:5 --grid gamma=scale --grid epsilon=0.1,1 -o m
 
@@ -24,9 +25,9 @@ separate values; lo:hi:n stands for n values from lo to hi at equal ratios (for 
 at equal steps; coef0 has no ranges). All combinations are tried; a kernel takes the parameters it has.
 Without any --grid: C=0.001:1000:7 and, for rbf, 1/16, 1/4, 1, 4 and 16 times gamma scale.
 
-Rankers of items have C and loss to choose, and linear scores. Without --grid, C is k/(weight of all pairs ×
-mean squared difference of two items of a group) for k = 0.1, 1, …, 100000: C multiplies a sum
-over pairs, so what suits depends on how many there are.
+Rankers of items: without C in the grid, C is k/(weight of all pairs × mean squared difference of two
+items of a group, in the kernel's space) for k = 0.1, 1, …, 100000: C multiplies a sum over pairs, so
+what suits depends on how many there are.
 
 classify and regress have kernels; without --grid, C of the loss epsilon is C=0.001:1000:7 times the
 power of ten nearest to the standard deviation of the labels. Their folds split neither groups (qid)

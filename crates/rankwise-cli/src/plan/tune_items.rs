@@ -1,4 +1,4 @@
-//! `tune` on a file of items, as meant: which C and losses, measured on which items.
+//! `tune` on a file of items, as meant: which C, kernels and losses, measured on which items.
 
 use rankwise::data::{Precision, Ranking};
 use rankwise::io::{Columns, Source};
@@ -9,6 +9,7 @@ use rankwise::selection::RankTuner;
 use super::grid::{TypedGrid, check_count};
 use super::item_source;
 use super::train::{check_precision, rank_svm};
+use super::tune::{kernels, n_kernels, widened};
 use crate::args::{Common, KernelName, LearnArgs, TuneArgs};
 use crate::exit::{Failure, Run};
 
@@ -23,14 +24,19 @@ pub(crate) struct ItemSearch {
     /// How the features of the data are stored.
     pub(crate) precision: Precision,
     tuner: RankTuner,
+    /// Nothing was said about γ of rbf: several widths that suit the data are tried.
+    widens: bool,
 }
 
 impl ItemSearch {
     /// The search, for these data.
     pub(crate) fn tuner(&self, data: &Ranking) -> Run<RankTuner> {
         let mut tuner = self.tuner.clone();
+        if self.widens {
+            tuner.kernels = widened(&tuner.kernels, &tuner.usual_gammas(data)?);
+        }
         if tuner.c.is_empty() {
-            tuner.c = RankTuner::usual_c(&tuner.svm, data)?;
+            tuner.c = tuner.usual_c(data)?;
         }
         Ok(tuner)
     }
@@ -41,7 +47,6 @@ pub(super) fn search(data: &str, args: &TuneArgs, typed: &TypedGrid, common: &Co
     let learn = &args.learn;
     refuse_methods(learn)?;
     let mut tuner = RankTuner::new(rank_svm(learn, common)?).time_limit(super::time_limit(args.time_limit)?);
-    refuse_kernels(learn, typed)?;
     if let Some(name) = &args.metric {
         tuner.metric = ItemMetric::parse(name)?;
     }
@@ -52,12 +57,16 @@ pub(super) fn search(data: &str, args: &TuneArgs, typed: &TypedGrid, common: &Co
         // The usual values need the data.
         (None, None) => Vec::new(),
     };
-    check_count(tuner.c.len().saturating_mul(tuner.losses.len()))?;
+    let names = typed.kernel.clone().unwrap_or_else(|| vec![learn.kernel.kernel.unwrap_or(KernelName::Linear)]);
+    // Counted before they are made.
+    check_count(tuner.c.len().max(1).saturating_mul(tuner.losses.len()).saturating_mul(n_kernels(typed, &names)))?;
+    tuner.kernels = kernels(learn, typed, &names)?;
+    let widens = args.grid.is_empty() && learn.kernel.gamma.is_none() && names.contains(&KernelName::Rbf);
     tuner.check()?; // before anything is read
 
     let (data, columns, valid) = sources(data, args)?;
     check_precision(&data, learn.precision)?;
-    Ok(ItemSearch { data, valid, columns, precision: learn.precision, tuner })
+    Ok(ItemSearch { data, valid, columns, precision: learn.precision, tuner, widens })
 }
 
 /// The data, their columns, and the items to measure on.
@@ -91,23 +100,4 @@ fn refuse_methods(learn: &LearnArgs) -> Run<()> {
         )),
         _ => Ok(()),
     }
-}
-
-/// Refuses values of what a linear ranker does not have.
-fn refuse_kernels(learn: &LearnArgs, typed: &TypedGrid) -> Run<()> {
-    let is_curved = |name: &KernelName| *name != KernelName::Linear;
-    if typed.kernel.iter().flatten().chain(&learn.kernel.kernel).any(is_curved) {
-        return Err(Failure::Usage(
-            "tune does not choose kernels of items; choose --kernel linear without --grid kernel, or train some and compare \
-             them (evaluate MODEL DATA)"
-                .into(),
-        ));
-    }
-    super::refuse_unused(&learn.kernel, &[KernelName::Linear])?;
-    let unused = [
-        ("--grid gamma", typed.gamma.is_some()),
-        ("--grid degree", typed.degree.is_some()),
-        ("--grid coef0", typed.coef0.is_some()),
-    ];
-    super::refuse(&unused, "items, whose scores are linear", "give compared pairs with --pairs FILE")
 }

@@ -121,6 +121,7 @@ pub(super) fn check_width_of(n_cols: usize, n_stored: usize) -> Result<()> {
 }
 
 /// Where a fit ended.
+#[derive(Clone)]
 pub(super) struct Solution {
     /// Of the scaled features.
     pub(super) weights: Vec<f64>,

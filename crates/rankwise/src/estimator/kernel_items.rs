@@ -27,29 +27,35 @@ pub(super) struct KernelItems {
 impl KernelItems {
     /// Those items that are in a group of different labels, of weight above 0; γ is that of all items.
     pub(super) fn new(kernel: Kernel, data: &Ranking, scaler: Option<&Scaler>) -> Result<Self> {
-        let mut is_used = vec![false; data.n_items()];
-        for (group, items) in data.groups.members().iter().enumerate() {
-            if data.has_pair(group, items) {
-                items.iter().for_each(|&item| is_used[item as usize] = data.weight(item as usize) > 0.0);
-            }
-        }
-        let numbers: Vec<usize> = (0..data.n_items()).filter(|&item| is_used[item]).collect();
         let scaled = match scaler {
             Some(scaler) => &scaler.apply(&data.items.features)?,
             None => &data.items.features,
         };
         let kernel = kernel.resolve_weighted(scaled, data.weights.as_deref())?;
+        Ok(Self::of_groups(kernel, data, scaled, |_| true))
+    }
+
+    /// The same of some groups.
+    pub(super) fn of_groups(
+        kernel: KernelFunction,
+        data: &Ranking,
+        scaled: &Features,
+        keeps: impl Fn(usize) -> bool,
+    ) -> Self {
+        let mut is_used = vec![false; data.n_items()];
+        for (group, items) in data.groups.members().iter().enumerate() {
+            if keeps(group) && data.has_pair(group, items) {
+                items.iter().for_each(|&item| is_used[item as usize] = data.weight(item as usize) > 0.0);
+            }
+        }
+        let numbers: Vec<usize> = (0..data.n_items()).filter(|&item| is_used[item]).collect();
         let mut n = 0;
         let columns = is_used.iter().map(|is_used| {
             n += u32::from(*is_used);
             is_used.then(|| n - 1)
         });
         let columns: Vec<Option<u32>> = columns.collect();
-        Ok(KernelItems {
-            kernel,
-            features: scaled.select_rows(&numbers),
-            units: Features::units(&columns, numbers.len()),
-        })
+        KernelItems { kernel, features: scaled.select_rows(&numbers), units: Features::units(&columns, numbers.len()) }
     }
 
     /// The ranking as a function of the scores of these items.

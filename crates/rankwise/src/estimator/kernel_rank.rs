@@ -8,21 +8,30 @@ use super::common::Fit;
 use super::item_ranker::{Solution, check_pairs, why_dropped, why_to_scale};
 use super::kernel_items::{FINE, KernelItems, no_start};
 use super::rank_svm::{record, solution_of};
-use crate::data::{RankView, Ranking, Rows};
+use crate::data::{Features, RankView, Ranking, Rows};
 use crate::error::Result;
-use crate::kernel::{Approx, SymmetricMatrix};
+use crate::kernel::{Approx, LandmarkBasis, SymmetricMatrix};
 use crate::loss::Loss;
 use crate::math::dot;
 use crate::model::{Model, ScoreFunction};
-use crate::problem::{BlockSums, KernelSums, RankSums};
+use crate::problem::{BlockSums, KernelSums, RankSums, Shape};
 use crate::progress::{Stop, Watch};
-use crate::solver::{Limits, smoothing};
+use crate::solver::{Limits, cutting_plane, smoothing};
 
 /// The part of the tolerance that a search is for: some is left for cleaning up and for rounding.
 const SEARCHED: f64 = 0.9;
 /// Searches one after the other, each from where the last one ended without what rounding had made of it on its way: steps from
 /// afar are long where C is large, and leave errors that the losses then multiply.
 const ROUNDS: usize = 4;
+/// From this tolerance on the hinge is found by cutting planes, so many at the most; they come near quickly, but need ever more
+/// for every further digit, except where items are few.
+const PLANES: f64 = 1e-4;
+const MOST_PLANES: u64 = 1000;
+const FEW_ITEMS: usize = 200;
+/// Planes that end with a larger gap are no good start: where C is large, what rounding has left of them is far from any minimum.
+const NEAR: f64 = 0.5;
+/// A hinge that is hardly rounded off: its own value is known all the same.
+const LEAST_WIDTH: f64 = 1e-9;
 /// What rounding leaves of a product in f64, relative to its terms.
 const NOISE: f64 = 1e-12;
 
@@ -43,14 +52,15 @@ impl RankSvm {
             let scaler = data.scaler(self.scale);
             let mut warnings: Vec<String> = why_to_scale(self.scale, &data.items).into_iter().collect();
             let items = KernelItems::new(self.kernel, data, scaler.as_ref())?;
-            let counts = self.losses(&items, data)?.counts();
+            let lesson = KernelLesson { items: &items, data, is_held_out: &vec![false; data.groups.len()] };
+            let counts = self.losses(&lesson)?.counts();
             warnings.extend(why_dropped(counts));
             let (function, solution) = match self.approx {
                 None => {
-                    let solution = self.search(&items, data, limits)?.checked()?;
+                    let solution = self.search(&lesson, None, None, limits)?.checked()?;
                     (items.function(&solution.weights), solution)
                 }
-                Some(Approx::Nystrom(n)) => self.search_landmarks(&items, data, n, limits)?,
+                Some(Approx::Nystrom(n)) => self.search_landmarks(&lesson, n, limits)?,
             };
             let mut record = record(self, self.c, counts, &solution, warnings);
             if self.approx.is_some() {
@@ -62,83 +72,219 @@ impl RankSvm {
     }
 
     /// The losses as a function of scores; there must be a pair.
-    fn losses<'a>(&self, items: &'a KernelItems, data: &'a Ranking) -> Result<RankSums<'a>> {
+    pub(super) fn losses<'a>(&self, lesson: &KernelLesson<'a>) -> Result<RankSums<'a>> {
         let (shape, weighing, draw) = self.of_sums();
-        let losses = RankSums::of_view(items.view(data), |_| true, None, shape, self.c, weighing, draw);
+        let KernelLesson { items, data, is_held_out } = *lesson;
+        let losses =
+            RankSums::of_view(items.view(data), |group| !is_held_out[group], None, shape, self.c, weighing, draw);
         check_pairs(data.n_items(), losses.counts(), losses.mass())?;
         Ok(losses)
     }
 
-    /// The minimum over all functions of the kernel: coefficients of the items.
-    fn search(&self, items: &KernelItems, data: &Ranking, limits: Limits<'_>) -> Result<Solution> {
-        // Values in f32 are half the memory and twice as fast; where they do not do, the search goes on in f64.
-        // Where the hinge is rounded off narrowly, they never do.
-        let is_fine = limits.tol < FINE || self.loss == Loss::Hinge;
-        let precisions: &[bool] = if is_fine { &[true] } else { &[false, true] };
-        let (mut start, mut steps) = (None, 0);
-        for &is_fine in precisions {
-            let matrix = items.matrix(is_fine, self.effort.cache_mb << 20)?;
-            let losses = self.losses(items, data)?;
-            let places = losses.rows_of_groups().flatten().map(|&row| items.place(row) as u32).collect();
-            let basis = items.basis(&*matrix, places, self.effort.seed)?;
-            let mut sums = KernelSums::new(&*matrix, losses, basis);
-            let mut last_gap = f64::INFINITY;
-            for round in 1..=ROUNDS {
-                let inner =
-                    Limits { tol: SEARCHED * limits.tol, max_iter: limits.max_iter.saturating_sub(steps), ..limits };
-                let (mut solution, bound) = descend(&mut sums, self.loss, start.take(), inner);
-                steps += solution.steps;
-                (solution.steps, solution.gap) = (steps, 1.0);
-                solution.weights.truncate(matrix.len());
-                let mut losses = self.losses(items, data)?;
-                items.clean(&losses, &mut solution.weights);
-                let exact = if is_fine { None } else { Some(items.matrix(true, 0)?) };
-                certify(items, &mut losses, exact.as_deref().unwrap_or(&*matrix), &mut solution, bound.as_ref())?;
-                let is_met = solution.gap <= limits.tol;
-                let is_limited = !is_met && !matches!(solution.stop, Stop::Converged | Stop::Stalled);
-                let is_idle = solution.gap > 0.5 * std::mem::replace(&mut last_gap, solution.gap);
-                if is_met || is_limited || (is_fine && (round == ROUNDS || is_idle)) {
-                    if !is_limited {
-                        solution.stop = if is_met { Stop::Converged } else { Stop::Stalled };
-                    }
-                    return Ok(solution);
+    /// Whether values in f32, which are half the memory and twice as fast, do not even do to begin with.
+    pub(super) fn needs_fine(&self) -> bool {
+        self.effort.tol < if self.loss == Loss::Hinge { PLANES } else { FINE }
+    }
+
+    /// What stands for the matrix in a solver.
+    pub(super) fn basis(&self, lesson: &KernelLesson<'_>, matrix: &dyn SymmetricMatrix) -> Result<LandmarkBasis> {
+        let places =
+            self.losses(lesson)?.rows_of_groups().flatten().map(|&row| lesson.items.place(row) as u32).collect();
+        lesson.items.basis(matrix, places, self.effort.seed)
+    }
+
+    /// The minimum over all functions of the kernel: coefficients of the items. Where the matrix in the first precision to be
+    /// tried is at hand, it is not made again.
+    pub(super) fn search(
+        &self,
+        lesson: &KernelLesson<'_>,
+        at_hand: Option<(&dyn SymmetricMatrix, &LandmarkBasis)>,
+        start: Option<Vec<f64>>,
+        limits: Limits<'_>,
+    ) -> Result<Solution> {
+        let items = lesson.items;
+        let precisions: &[bool] = if self.needs_fine() { &[true] } else { &[false, true] };
+        let mut found = Found { best: None, steps: 0, tol: limits.tol };
+        let mut start = start.map(|start| (start, None));
+        for (at, &is_fine) in precisions.iter().enumerate() {
+            let (own_matrix, own_basis);
+            let (matrix, basis) = match at_hand.filter(|_| at == 0) {
+                Some(at_hand) => at_hand,
+                None => {
+                    own_matrix = items.matrix(is_fine, self.effort.cache_mb << 20)?;
+                    own_basis = self.basis(lesson, &*own_matrix)?;
+                    (&*own_matrix, &own_basis)
                 }
-                start = Some((solution.weights, bound.map(|bound| bound.1)));
-                if !is_fine {
+            };
+            let own_exact = if is_fine { None } else { Some(items.matrix(true, 0)?) };
+            let exact = own_exact.as_deref().unwrap_or(matrix);
+            let is_hinge = self.loss == Loss::Hinge;
+            if is_hinge && (limits.tol >= PLANES || matrix.len() <= FEW_ITEMS) {
+                let weights = start.take().map(|(weights, _)| weights);
+                if found.ends_with(self.by_planes(lesson, [matrix, exact], weights, found.left(limits))?) {
+                    break;
+                }
+                start = found.weights(NEAR).map(|weights| (weights, None));
+            }
+            if is_hinge && !is_fine {
+                continue; // rounded off narrowly, it needs more digits
+            }
+            let mut sums = KernelSums::new(matrix, self.losses(lesson)?, basis);
+            let (mut last_gap, mut is_over) = (f64::INFINITY, false);
+            for _ in 0..ROUNDS {
+                let (mut solution, bound) = descend(&mut sums, self.loss, start.take(), found.left(limits));
+                solution.gap = 1.0;
+                solution.weights.truncate(matrix.len());
+                let mut losses = self.losses(lesson)?;
+                items.clean(&losses, &mut solution.weights);
+                certify(items, &mut losses, exact, &mut solution, bound.as_ref())?;
+                let is_idle = solution.gap > 0.5 * std::mem::replace(&mut last_gap, solution.gap);
+                is_over = found.ends_with(solution);
+                start = found.weights(1.0).map(|weights| (weights, bound.map(|bound| bound.1)));
+                if is_over || is_idle || !is_fine {
                     break;
                 }
             }
+            if is_over {
+                break;
+            }
         }
-        Err(items.not_positive())
+        found.best.ok_or_else(|| items.not_positive())
+    }
+
+    /// The hinge by cutting planes, which come near quickly: pairs that lack the margin 1 at w lack ½ at w/2, where `swap`
+    /// with C/4 has a quarter of the objective. Its gap is measured with `exact` values.
+    fn by_planes(
+        &self,
+        lesson: &KernelLesson<'_>,
+        [matrix, exact]: [&dyn SymmetricMatrix; 2],
+        start: Option<Vec<f64>>,
+        limits: Limits<'_>,
+    ) -> Result<Solution> {
+        let KernelLesson { items, data, is_held_out } = *lesson;
+        let (_, weighing, draw) = self.of_sums();
+        let (shape, c) = (Shape::Swapped, 0.25 * self.c);
+        let losses = RankSums::of_view(items.view(data), |group| !is_held_out[group], None, shape, c, weighing, draw);
+        let no_basis = items.basis(matrix, Vec::new(), self.effort.seed)?;
+        let mut sums = KernelSums::new(matrix, losses, &no_basis);
+        let start = start.map(|mut start| {
+            start.iter_mut().for_each(|a| *a *= 0.5);
+            sums.refreshed(start)
+        });
+        let limit = limits.max_iter;
+        let minimum = cutting_plane::minimise(&mut sums, start, Limits { max_iter: limit.min(MOST_PLANES), ..limits });
+        let n = matrix.len();
+        let doubled = |weights: &[f64]| weights[..n].iter().map(|a| 2.0 * a).collect::<Vec<f64>>();
+        let stop = minimum.stop.filter(|stop| *stop != Stop::MaxIter || limit <= MOST_PLANES);
+        let mut solution = Solution {
+            bias: 0.0,
+            weights: doubled(&minimum.weights),
+            objective: 0.0,
+            gap: 1.0,
+            steps: minimum.planes,
+            stop: stop.unwrap_or(Stop::Converged),
+        };
+        let mut losses = self.losses(lesson)?;
+        items.clean(&losses, &mut solution.weights);
+        losses.round_off(LEAST_WIDTH);
+        let (scores, of_bound) = (exact.times(&solution.weights), doubled(&minimum.bound.1));
+        let square = dot(&solution.weights, &scores);
+        let of_bound = dot(&of_bound, &exact.times(&of_bound));
+        let losses = losses.go_to(&scores).meant;
+        if square.min(of_bound) < -1e-6 * losses {
+            return Err(items.not_positive());
+        }
+        solution.objective = 0.5 * square + losses;
+        let dual = 4.0 * minimum.bound.0 - 0.5 * of_bound.max(0.0);
+        solution.gap = ((solution.objective - dual) / solution.objective.max(1e-12)).clamp(0.0, 1.0);
+        Ok(solution)
     }
 
     /// The minimum over the functions that landmarks span, and its gap to the minimum over all.
     fn search_landmarks(
         &self,
-        items: &KernelItems,
-        data: &Ranking,
+        lesson: &KernelLesson<'_>,
         n_landmarks: usize,
         limits: Limits<'_>,
     ) -> Result<((ScoreFunction, usize), Solution)> {
+        let items = lesson.items;
         let landmarks = items.landmarks(n_landmarks)?;
-        let view = items.view(data);
         let rows = items.spread_out(&landmarks.values)?;
-        let view = RankView { rows: Rows::Held(&rows), are_units: false, ..view };
-        let (shape, weighing, draw) = self.of_sums();
-        let mut sums = RankSums::of_view(view, |_| true, None, shape, self.c, weighing, draw);
-        let (mut solution, bound) = descend(&mut sums, self.loss, None, limits);
-        solution = solution.checked()?;
+        let (mut solution, bound) = self.over_landmarks(lesson, &rows, None, limits)?;
         let of_items = |weights: &[f64]| landmarks.coefficients(weights, items.features.n_rows());
         solution.weights = of_items(&solution.weights);
         let bound = bound.map(|(weights, width)| (of_items(&weights), width));
-        certify(items, &mut self.losses(items, data)?, &*items.matrix(true, 0)?, &mut solution, bound.as_ref())?;
+        certify(items, &mut self.losses(lesson)?, &*items.matrix(true, 0)?, &mut solution, bound.as_ref())?;
         let solution = solution.checked()?;
         Ok((items.function(&solution.weights), solution))
+    }
+
+    /// The minimum in weights of what landmarks say of all items of the ranking.
+    pub(super) fn over_landmarks(
+        &self,
+        lesson: &KernelLesson<'_>,
+        rows: &Features,
+        start: Option<Vec<f64>>,
+        limits: Limits<'_>,
+    ) -> Result<(Solution, Option<Bound>)> {
+        let KernelLesson { items, data, is_held_out } = *lesson;
+        let view = RankView { rows: Rows::Held(rows), are_units: false, ..items.view(data) };
+        let (shape, weighing, draw) = self.of_sums();
+        let mut sums = RankSums::of_view(view, |group| !is_held_out[group], None, shape, self.c, weighing, draw);
+        let (solution, bound) = descend(&mut sums, self.loss, start.map(|start| (start, None)), limits);
+        Ok((solution.checked()?, bound))
+    }
+}
+
+/// What is learnt from: items, and which groups of the ranking are not learnt from.
+#[derive(Clone, Copy)]
+pub(super) struct KernelLesson<'a> {
+    pub(super) items: &'a KernelItems,
+    pub(super) data: &'a Ranking,
+    pub(super) is_held_out: &'a [bool],
+}
+
+/// The best that a search has come to.
+struct Found {
+    best: Option<Solution>,
+    steps: u64,
+    tol: f64,
+}
+
+impl Found {
+    /// What is left to do; some of the tolerance is for what comes after a search.
+    fn left<'l>(&self, limits: Limits<'l>) -> Limits<'l> {
+        Limits { tol: SEARCHED * limits.tol, max_iter: limits.max_iter.saturating_sub(self.steps), ..limits }
+    }
+
+    /// Where to go on, if the gap there is small enough.
+    fn weights(&self, gap: f64) -> Option<Vec<f64>> {
+        self.best.as_ref().filter(|best| best.gap <= gap).map(|best| best.weights.clone())
+    }
+
+    /// Takes in an answer; says whether nothing more is to be done.
+    fn ends_with(&mut self, solution: Solution) -> bool {
+        self.steps += solution.steps;
+        let stop = solution.stop;
+        let mut best = match self.best.take() {
+            Some(best) if best.gap < solution.gap => best,
+            _ => solution,
+        };
+        let is_met = best.gap <= self.tol;
+        let is_limited = !is_met && !matches!(stop, Stop::Converged | Stop::Stalled);
+        best.steps = self.steps;
+        best.stop = match is_met {
+            true => Stop::Converged,
+            false if is_limited => stop,
+            false => Stop::Stalled,
+        };
+        self.best = Some(best);
+        is_met || is_limited
     }
 }
 
 /// Coefficients that make the best dual value of the hinge, and the width over which it is rounded off there.
-type Bound = (Vec<f64>, f64);
+pub(super) type Bound = (Vec<f64>, f64);
 
 /// Where the minimum of a sum is; of the hinge, where its best bound is, too. A start may come with the width it belongs to.
 fn descend(

@@ -18,6 +18,7 @@ mod item_ranker;
 mod item_start;
 mod kernel_items;
 mod kernel_rank;
+mod kernel_rank_trials;
 mod label_estimator;
 mod label_trials;
 mod online;
@@ -44,6 +45,7 @@ pub use davidson::Davidson;
 pub use given::GivenMachines;
 pub use item_estimator::ItemEstimator;
 pub(crate) use item_ranker::check_width;
+pub(crate) use kernel_rank_trials::{KernelRankTrial, KernelStage, kernel_unit_of_c};
 pub use label_estimator::{LabelData, LabelEstimator};
 pub(crate) use label_trials::{
     HeldLabels, LabelPath, LabelTrials, TrialItems, TrialLabels, TrialPart, label_scale_gamma,

@@ -164,7 +164,8 @@ impl SwapSvm {
         let n = matrix.len();
         // Planes need no basis; but whether there is one tells whether there is a norm.
         let places = if items.kernel.is_positive_definite() { Vec::new() } else { (0..n as u32).collect() };
-        let mut sums = KernelSums::new(&*matrix, losses, items.basis(&*matrix, places, self.effort.seed)?);
+        let basis = items.basis(&*matrix, places, self.effort.seed)?;
+        let mut sums = KernelSums::new(&*matrix, losses, &basis);
         let minimum = cutting_plane::minimise(&mut sums, None, limits);
         if sums.dot(&minimum.weights, &minimum.weights) < -1e-6 * minimum.primal.abs() {
             return Err(items.not_positive());

@@ -22,7 +22,7 @@ pub(crate) struct KernelSums<'a, S> {
     matrix: &'a dyn SymmetricMatrix,
     losses: S,
     /// What stands for most of the matrix, and the mean of what it leaves on the diagonal.
-    basis: LandmarkBasis,
+    basis: &'a LandmarkBasis,
     rest: f64,
     /// Of the basis where the losses were last: B⁻¹ψ, H B⁻¹ψ and the factor of I + ψᵀH B⁻¹ψ.
     eased: Vec<f64>,
@@ -32,7 +32,7 @@ pub(crate) struct KernelSums<'a, S> {
 
 impl<'a, S: BlockSums> KernelSums<'a, S> {
     /// `losses` take scores for weights.
-    pub(crate) fn new(matrix: &'a dyn SymmetricMatrix, losses: S, basis: LandmarkBasis) -> Self {
+    pub(crate) fn new(matrix: &'a dyn SymmetricMatrix, losses: S, basis: &'a LandmarkBasis) -> Self {
         let rest = basis.mean_rest(matrix);
         KernelSums { matrix, losses, basis, rest, eased: Vec::new(), curved: Vec::new(), factor: Vec::new() }
     }

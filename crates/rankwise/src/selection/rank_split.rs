@@ -139,11 +139,21 @@ fn folded<'a>(data: &'a Ranking, with_pairs: &[usize], n_folds: usize, seed: u64
 }
 
 impl RankPart<'_> {
-    /// The metric of weights of the features; `None` where no group has one.
-    pub(super) fn measure(&self, metric: &ItemMetric, weights: &[f64]) -> Result<Option<f64>> {
-        let mut compact = vec![0.0; self.rows.len()];
-        let pieces = self.rows.par_chunks(ROWS_AT_A_TIME).zip(compact.par_chunks_mut(ROWS_AT_A_TIME));
+    /// The items to measure on: where their features are, and which of them these are.
+    pub(super) fn items(&self) -> (&Features, &[u32]) {
+        (&self.features, &self.rows)
+    }
+
+    /// Their scores by weights of the features.
+    pub(super) fn scores(&self, weights: &[f64]) -> Vec<f64> {
+        let mut scores = vec![0.0; self.rows.len()];
+        let pieces = self.rows.par_chunks(ROWS_AT_A_TIME).zip(scores.par_chunks_mut(ROWS_AT_A_TIME));
         pieces.for_each(|(rows, scores)| self.features.times_rows(rows, weights, scores));
+        scores
+    }
+
+    /// The metric of scores of these items; `None` where no group has one.
+    pub(super) fn measure(&self, metric: &ItemMetric, compact: &[f64]) -> Result<Option<f64>> {
         if compact.iter().any(|score| !score.is_finite()) {
             return Err(Error::Numeric {
                 problem: "the scores of items that were held out leave the range of numbers".into(),
@@ -151,7 +161,7 @@ impl RankPart<'_> {
             });
         }
         let mut scores = vec![0.0; self.held.n_items()];
-        self.rows.iter().zip(compact).for_each(|(&row, score)| scores[row as usize] = score);
+        self.rows.iter().zip(compact).for_each(|(&row, &score)| scores[row as usize] = score);
         Ok(metric.of(&self.ranked(&scores)?)?.value)
     }
 

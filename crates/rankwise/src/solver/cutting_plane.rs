@@ -26,6 +26,8 @@ pub(crate) struct Minimum {
     pub(crate) primal: f64,
     /// The best lower bound.
     dual: f64,
+    /// Where that is: Σ shares·offsets of planes, and Σ shares·normals.
+    pub(crate) bound: (f64, Vec<f64>),
     /// Planes that were asked for.
     pub(crate) planes: u64,
     /// The limit that stopped it, or `None`: the tolerance was met.
@@ -44,7 +46,8 @@ pub(crate) fn minimise(sums: &mut dyn Planes, start: Option<Vec<f64>>, limits: L
     let weights = start.unwrap_or_else(|| vec![0.0; sums.dim()]);
     let point = sums.go_to(&weights);
     let primal = 0.5 * sums.dot(&weights, &weights) + point.value;
-    let mut best = Minimum { weights, primal, dual: 0.0, planes: 1, stop: None };
+    let bound = (0.0, vec![0.0; sums.dim()]);
+    let mut best = Minimum { weights, primal, dual: 0.0, bound, planes: 1, stop: None };
     let mut master = Master::new(sums.dim());
     let normal: Vec<f64> = point.gradient.iter().map(|g| -g).collect();
     master.add(Plane { offset: point.value + sums.dot(&normal, &best.weights), normal }, &|a, b| sums.dot(a, b));
@@ -56,7 +59,10 @@ pub(crate) fn minimise(sums: &mut dyn Planes, start: Option<Vec<f64>>, limits: L
     loop {
         let lowest = master.solve(1e-3 * limits.tol * best.primal, &|a, b| sums.dot(a, b));
         let gained_bound = lowest.value > best.dual + 1e-14 * best.primal;
-        best.dual = best.dual.max(lowest.value);
+        if lowest.value > best.dual {
+            best.dual = lowest.value;
+            best.bound = (lowest.offset, lowest.weights.clone());
+        }
         if best.gap() <= limits.tol {
             return best;
         }

@@ -37,6 +37,8 @@ pub(super) struct Master {
 /// The minimum of the envelope.
 pub(super) struct Lowest {
     pub(super) weights: Vec<f64>,
+    /// Σ shares·offsets
+    pub(super) offset: f64,
     pub(super) value: f64,
 }
 
@@ -82,13 +84,13 @@ impl Master {
             *idle = if share > 0.0 { 0 } else { *idle + 1 };
         }
         let mut weights = vec![0.0; self.planes[0].normal.len()];
-        let mut value = 0.0;
+        let mut offset = 0.0;
         for (plane, &share) in self.planes.iter().zip(&self.shares).filter(|(_, share)| **share > 0.0) {
             add_multiple(&mut weights, share, &plane.normal);
-            value += share * plane.offset;
+            offset += share * plane.offset;
         }
-        value -= 0.5 * dot(&weights, &weights);
-        Lowest { weights, value }
+        let value = offset - 0.5 * dot(&weights, &weights);
+        Lowest { weights, offset, value }
     }
 
     fn product(&self, k: usize, l: usize) -> f64 {

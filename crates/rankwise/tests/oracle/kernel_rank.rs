@@ -71,7 +71,7 @@ fn a_large_c_converges_too() {
     for (seed, data) in problems().iter().enumerate().take(4) {
         let (kernel, function) = [rbf(0.2), rbf(1.5)][seed % 2];
         let pairs = Pairs::of(&explicit(data, function), Balance::None);
-        for (loss, c) in [(Loss::SquaredHinge, 1e6), (Loss::Hinge, 1e4)] {
+        for (loss, c) in [(Loss::SquaredHinge, 1e6), (Loss::Hinge, 1e4), (Loss::Hinge, 1e8)] {
             let training = RankSvm::new().kernel(kernel).loss(loss).c(c).fit(data).unwrap().model.training;
             assert_eq!(training.stop, Stop::Converged, "{seed} {loss:?}: gap {}", training.gap);
             let ratio = training.objective / pairs.least(c, loss);
@@ -137,6 +137,50 @@ fn the_certificate_is_a_bound_and_coefficients_balance_in_every_group() {
                 assert!(size == 0.0 || labels.iter().any(|&label| label != labels[0]));
             }
             assert_eq!(training.support, Some(a.iter().filter(|a| **a != 0.0).count()));
+        }
+    }
+}
+
+/// ½a·Ka + C·Σ hinges, straight from the definitions.
+fn hinge_objective(data: &Ranking, function: KernelFunction, c: f64, a: &[f64]) -> f64 {
+    let n = data.n_items();
+    let rows: Vec<Vec<f64>> = (0..n).map(|item| row(data, item)).collect();
+    let score = |i: usize| (0..n).map(|j| a[j] * function.value(&rows[i], &rows[j])).sum::<f64>();
+    let scores: Vec<f64> = (0..n).map(score).collect();
+    let mut sum = 0.5 * a.iter().zip(&scores).map(|(a, s)| a * s).sum::<f64>();
+    for i in 0..n {
+        let group = data.groups.numbers()[i];
+        for j in (0..n).filter(|&j| data.groups.numbers()[j] == group && data.labels[i] > data.labels[j]) {
+            let cost = c * data.weight(i) * data.weight(j) * data.group_weight(group as usize);
+            sum += cost * (1.0 - scores[i] + scores[j]).max(0.0);
+        }
+    }
+    sum
+}
+
+#[test]
+fn the_hinge_has_a_bound_by_planes_and_by_rounding_off() {
+    // Items enough to be rounded off for the last digits.
+    let many = Drawn { per_group: 12, n_groups: 22, ..Drawn::new(31) }.ranking();
+    assert!(many.n_items() > 200);
+    for (seed, data) in problems().iter().chain([&many]).enumerate() {
+        let (kernel, function) = [rbf(0.2), rbf(1.5), poly()][seed % 3];
+        let c = [0.1, 3.0][seed % 2];
+        let least = Pairs::of(&explicit(data, function), Balance::None).least(c, Loss::Hinge);
+        for tol in [0.1, 1e-3, 1e-4, 1e-6] {
+            let model = RankSvm::new().kernel(kernel).loss(Loss::Hinge).c(c).tol(tol).fit(data).unwrap().model;
+            let (a, training) = (coefficients(&model, data), &model.training);
+            assert_eq!(training.stop, Stop::Converged, "{seed} {tol}: gap {}", training.gap);
+            let objective = hinge_objective(data, function, c, &a);
+            assert!((training.objective / objective - 1.0).abs() < 1e-9, "{seed}: {} {objective}", training.objective);
+            let above = 1.0 - least / objective;
+            assert!(above >= -1e-6 && above <= training.gap + 2e-6, "{seed} {tol}: {above} {}", training.gap);
+            assert!(training.gap <= tol);
+            for group in 0..data.groups.len() as u32 {
+                let of_group = (0..a.len()).filter(|&i| data.groups.numbers()[i] == group);
+                let (sum, size) = of_group.fold((0.0, 0.0), |(sum, size), i| (sum + a[i], size + a[i].abs()));
+                assert!(f64::abs(sum) <= 1e-12 * size, "{seed}: {sum} {size}");
+            }
         }
     }
 }

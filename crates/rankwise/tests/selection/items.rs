@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use rankwise::RankSvm;
 use rankwise::data::{Features, Groups, Random, Ranking, Scale, group_folds};
 use rankwise::io::model_to_bytes;
+use rankwise::kernel::Gamma;
 use rankwise::metrics::{ItemMetric, Ranked};
 use rankwise::model::{Balance, TuningBaseline, TuningSplit};
 use rankwise::selection::{RankSplit, RankTuner};
+use rankwise::{Approx, RankSvm};
 
 use super::choice::Counter;
 use super::*;
@@ -85,20 +86,26 @@ fn copies(data: &Ranking, n_folds: usize, seed: u64) -> Vec<(Ranking, Ranking)> 
 
 /// Every fold copied, every fit from nothing.
 fn check_twin(svm: RankSvm, data: &Ranking, losses: &[Loss], name: &str) {
+    check_kernels(svm, data, losses, &[Kernel::Linear], name);
+}
+
+fn check_kernels(svm: RankSvm, data: &Ranking, losses: &[Loss], kernels: &[Kernel], name: &str) {
     let (c, metric) = (vec![1.0, 0.01, 0.1], metric(name));
     let tuner = RankTuner::new(svm.clone()).c(c.clone()).losses(losses.to_vec()).metric(metric.clone());
+    let tuner = tuner.kernels(kernels.to_vec());
     let tuned = tune(&tuner, data, RankSplit::Folds(4));
     let parts = copies(data, 4, svm.effort.seed);
-    assert_eq!(tuned.tuning.points.len(), losses.len() * c.len());
-    let points = losses.iter().flat_map(|&loss| c.iter().map(move |&c| (loss, c)));
+    assert_eq!(tuned.tuning.points.len(), losses.len() * kernels.len() * c.len());
+    let shapes = losses.iter().flat_map(|&loss| kernels.iter().map(move |&kernel| (loss, kernel)));
+    let points = shapes.flat_map(|(loss, kernel)| c.iter().map(move |&c| (loss, kernel, c)));
     let mut means = Vec::new();
-    for (point, (loss, c)) in tuned.tuning.points.iter().zip(points) {
-        assert_eq!((point.loss, point.c, point.kernel), (loss, c, Kernel::Linear));
+    for (point, (loss, kernel, c)) in tuned.tuning.points.iter().zip(points) {
+        assert_eq!((point.loss, point.c, point.kernel), (loss, c, kernel));
         let mut sum = 0.0;
         for ((train, held), found) in parts.iter().zip(&point.folds) {
-            let model = svm.clone().c(c).loss(loss).fit(train).unwrap().model;
+            let model = svm.clone().c(c).loss(loss).kernel(kernel).fit(train).unwrap().model;
             let value = measured(&metric, held, &model.scorer.scores(&held.items).unwrap());
-            assert!((value - found.unwrap()).abs() < 1e-6, "{loss:?} C {c}: {value} {found:?}");
+            assert!((value - found.unwrap()).abs() < 1e-6, "{loss:?} {kernel:?} C {c}: {value} {found:?}");
             sum += value;
         }
         means.push((sum / 4.0, c));
@@ -121,10 +128,11 @@ fn check_twin(svm: RankSvm, data: &Ranking, losses: &[Loss], name: &str) {
 
     // The model is what training with these parameters gives.
     let (c, loss) = (tuned.fit.model.training.c, tuned.fit.model.training.loss);
+    let kernel = tuned.tuning.points[tuned.tuning.best].kernel;
     let mut model = tuned.fit.model;
     assert!(model_to_bytes(&model).is_ok(), "a record that the file refuses");
     model.training.tuning = None;
-    let alone = svm.c(c).loss(loss).fit(data).unwrap().model;
+    let alone = svm.c(c).loss(loss).kernel(kernel).fit(data).unwrap().model;
     assert_eq!(model_to_bytes(&model).unwrap(), model_to_bytes(&alone).unwrap());
 }
 
@@ -137,6 +145,52 @@ fn the_search_is_a_loop_over_copies() {
     let balanced = RankSvm::new().tol(TIGHT).scale(Scale::Minmax).balance(Balance::Groups);
     check_twin(balanced, &weighted(ranking(24, 2)), &[Loss::SquaredHinge], "map");
     check_twin(RankSvm::new().tol(1e-7), &data, &[Loss::Hinge], "pair_accuracy");
+}
+
+#[test]
+fn kernels_are_searched_as_copies_would_be() {
+    let rbf = |gamma: f64| Kernel::Rbf { gamma: Gamma::Value(gamma) };
+    let poly = Kernel::Poly { gamma: Gamma::Value(0.1), coef0: 1.0, degree: 2 };
+    let scale = Kernel::Rbf { gamma: Gamma::Scale };
+    let (data, odd) = (ranking(24, 1), weighted(ranking(24, 2)));
+    let tight = RankSvm::new().tol(TIGHT);
+    // One matrix for all parts, one for each (γ, scaling), landmarks of each.
+    check_kernels(tight.clone(), &data, &[Loss::SquaredHinge, Loss::Logistic], &[rbf(0.02), poly], "pair_accuracy");
+    check_kernels(tight.clone(), &odd, &[Loss::SquaredHinge], &[Kernel::Linear, scale, rbf(0.1)], "ndcg@5");
+    check_kernels(tight.clone().scale(Scale::Standard), &odd, &[Loss::SquaredHinge], &[rbf(0.3)], "map");
+    check_kernels(tight.approx(Some(Approx::Nystrom(20))), &odd, &[Loss::SquaredHinge], &[rbf(0.02)], "pair_accuracy");
+    check_kernels(RankSvm::new().tol(1e-7), &data, &[Loss::Hinge], &[rbf(0.02)], "pair_accuracy");
+    // In f32 and f64, and with cutting planes: near enough for most pairs to keep their order.
+    let tuner = RankTuner::new(RankSvm::new().tol(1e-4)).c(vec![0.1]).kernels(vec![rbf(0.02)]);
+    let tuned = tune(&tuner.losses(vec![Loss::SquaredHinge, Loss::Hinge]), &data, RankSplit::Folds(4));
+    for point in &tuned.tuning.points {
+        let svm = RankSvm::new().kernel(rbf(0.02)).c(0.1).loss(point.loss).tol(1e-8);
+        for ((train, held), found) in copies(&data, 4, 0).iter().zip(&point.folds) {
+            let model = svm.fit(train).unwrap().model;
+            let value = measured(&metric("pair_accuracy"), held, &model.scorer.scores(&held.items).unwrap());
+            assert!((value - found.unwrap()).abs() < 0.02, "{point:?}: {value} {found:?}");
+        }
+    }
+}
+
+#[test]
+fn kernels_have_usual_values_too() {
+    let data = ranking(24, 1);
+    let rbf = |gamma: f64| Kernel::Rbf { gamma: Gamma::Value(gamma) };
+    let tuner = RankTuner::new(RankSvm::new()).kernels(vec![rbf(0.05)]);
+    let usual = tuner.usual_c(&data).unwrap();
+    assert_eq!(usual.len(), 7);
+    // Two functions of an rbf kernel are at most √2 apart: C·(pairs)·2 is no less than a tenth there.
+    let pairs = RankSvm::new().fit(&data).unwrap().model.training.pairs as f64;
+    assert!(usual[0] * pairs * 2.0 > 0.1 && usual[0] * pairs < 1.0, "{usual:?} {pairs}");
+    let both = tuner.clone().kernels(vec![rbf(0.05), Kernel::Linear]).usual_c(&data).unwrap();
+    let linear = tuner.clone().kernels(vec![Kernel::Linear]).usual_c(&data).unwrap();
+    assert!((both[3] / (usual[3] * linear[3]).sqrt() - 1.0).abs() < 0.02, "{both:?} {usual:?} {linear:?}");
+    let gammas = tuner.usual_gammas(&data).unwrap();
+    let scale = Kernel::Rbf { gamma: Gamma::Scale }.resolve(&data.items.features).unwrap();
+    let rankwise::kernel::KernelFunction::Rbf { gamma } = scale else { panic!("{scale:?}") };
+    let Gamma::Value(middle) = gammas[2] else { panic!("{gammas:?}") };
+    assert!(gammas.len() == 5 && (middle / gamma - 1.0).abs() < 0.01, "{gammas:?} {gamma}");
 }
 
 #[test]
@@ -217,6 +271,7 @@ fn the_number_of_threads_does_not_matter() {
     let bytes = [1, 2, 3].map(|threads| {
         let svm = RankSvm::new().scale(Scale::Standard).threads(threads);
         let tuned = RankTuner::new(svm).losses(losses.clone()).metric(metric("ndcg@3"));
+        let tuned = tuned.kernels(vec![Kernel::Linear, Kernel::Rbf { gamma: Gamma::Value(0.2) }]);
         model_to_bytes(&tune(&tuned, &data, RankSplit::Folds(5)).fit.model).unwrap()
     });
     assert!(bytes[0] == bytes[1] && bytes[1] == bytes[2]);
@@ -272,7 +327,7 @@ fn equal_means_are_decided_for_the_smallest_c_then_the_first_loss() {
 #[test]
 fn the_usual_c_suits_the_data() {
     let data = ranking(20, 1);
-    let usual = |data: &Ranking| RankTuner::usual_c(&RankSvm::new(), data).unwrap();
+    let usual = |data: &Ranking| RankTuner::new(RankSvm::new()).usual_c(data).unwrap();
     let c = usual(&data);
     assert_eq!(c.len(), 7);
     c.windows(2).for_each(|w| assert!((w[1] / w[0] / 10.0 - 1.0).abs() < 1e-9));
