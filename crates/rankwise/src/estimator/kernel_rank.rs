@@ -30,6 +30,11 @@ const MOST_PLANES: u64 = 1000;
 const FEW_ITEMS: usize = 200;
 /// Planes that end with a larger gap are no good start: where C is large, what rounding has left of them is far from any minimum.
 const NEAR: f64 = 0.5;
+/// A C that is too large for the squared hinge is made smaller by these factors, but not below that.
+const SMALLER: [f64; 4] = [1e-2, 1e-4, 1e-6, 1e-8];
+const LARGE: f64 = 1.0;
+/// Steps to the best length of weights.
+const HALVINGS: usize = 60;
 /// A hinge that is hardly rounded off: its own value is known all the same.
 const LEAST_WIDTH: f64 = 1e-9;
 /// What rounding leaves of a product in f64, relative to its terms.
@@ -149,7 +154,58 @@ impl RankSvm {
                 break;
             }
         }
+        if self.loss == Loss::SquaredHinge && found.is_stuck() {
+            self.grow(lesson, &mut found, limits)?;
+        }
         found.best.ok_or_else(|| items.not_positive())
+    }
+
+    /// The squared hinge with a C that is too large for the digits of numbers, from the answer with a smaller one, C′: longer
+    /// weights take the losses away, and its dual variables α have a dual value here that is larger by Σα²/4·(1/C′ − 1/C),
+    /// where Σα²/(4C′) are the losses there.
+    fn grow(&self, lesson: &KernelLesson<'_>, found: &mut Found, limits: Limits<'_>) -> Result<()> {
+        for factor in SMALLER {
+            let smaller = RankSvm { c: factor * self.c, ..self.clone() };
+            let limits = found.left(limits);
+            if smaller.c < LARGE {
+                break;
+            }
+            let Ok(near) = smaller.search(lesson, None, None, Limits { tol: limits.tol.min(FINE), ..limits }) else {
+                continue;
+            };
+            let matrix = lesson.items.matrix(true, 0)?;
+            let scores = matrix.times(&near.weights);
+            let square = dot(&near.weights, &scores);
+            let losses = near.objective - 0.5 * square;
+            let dual = near.objective * (1.0 - near.gap) + losses * (1.0 - factor);
+            let mut sums = self.losses(lesson)?;
+            let mut at = |length: f64| {
+                let scores: Vec<f64> = scores.iter().map(|score| length * score).collect();
+                let point = sums.go_to(&scores);
+                let slope = square * length + dot(&point.gradient, &scores) / length;
+                (0.5 * square * length * length + point.meant, slope)
+            };
+            let (mut short, mut long) = (1.0, 2.0);
+            for _ in 0..HALVINGS {
+                let middle = 0.5 * (short + long);
+                if at(middle).1 < 0.0 {
+                    short = middle;
+                } else {
+                    long = middle;
+                }
+            }
+            let objective = at(long).0;
+            let solution = Solution {
+                weights: near.weights.iter().map(|a| long * a).collect(),
+                objective,
+                gap: ((objective - dual) / objective.max(1e-12)).clamp(0.0, 1.0),
+                ..near
+            };
+            if found.ends_with(solution) {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// The hinge by cutting planes, which come near quickly: pairs that lack the margin 1 at w lack ½ at w/2, where `swap`
@@ -262,12 +318,17 @@ impl Found {
         self.best.as_ref().filter(|best| best.gap <= gap).map(|best| best.weights.clone())
     }
 
+    /// Whether something other than a limit ended the search above the tolerance.
+    fn is_stuck(&self) -> bool {
+        self.best.as_ref().is_some_and(|best| best.stop == Stop::Stalled)
+    }
+
     /// Takes in an answer; says whether nothing more is to be done.
     fn ends_with(&mut self, solution: Solution) -> bool {
         self.steps += solution.steps;
         let stop = solution.stop;
         let mut best = match self.best.take() {
-            Some(best) if best.gap < solution.gap => best,
+            Some(best) if (best.gap, best.objective) < (solution.gap, solution.objective) => best,
             _ => solution,
         };
         let is_met = best.gap <= self.tol;
