@@ -57,7 +57,7 @@ fn estimator(args: &LearnArgs, losses: &[Loss], common: &Common) -> Run<PairEsti
     let mut estimator = PairEstimator::new(method)?;
     let effort = estimator.effort_mut();
     *effort = common_effort(common);
-    (effort.tol, effort.max_iter, effort.cache_mb) = (args.effort.tol, args.effort.max_iter, args.effort.cache_mb);
+    args.effort.apply_to(effort);
     let balance = args.ties.balance.unwrap_or_default();
     refuse(&[("--balance groups", balance == Balance::Groups)], "pairs", "choose --balance outcomes")?;
     let tie_band = args.ties.tie_band.unwrap_or_default();

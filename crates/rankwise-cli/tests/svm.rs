@@ -246,3 +246,86 @@ fn what_does_not_go_together_is_refused() {
     // Other methods want numbers.
     room.run("train flowers.csv -o out").fails(1, &["flowers.csv", "rose", "expected a number"]);
 }
+
+/// Eight classes in forty features, machine by machine: the same bytes whatever the number of threads.
+#[test]
+fn machines_side_by_side_are_the_same_for_any_number_of_threads() {
+    let room = Room::new();
+    let mut items = format!("label,{}\n", (0..40).map(|f| format!("f{f}")).collect::<Vec<_>>().join(","));
+    for k in 0..160u32 {
+        let value = |f: u32| f64::from((k * 31 + f * 17 + k * k * f) % 97) / 97.0 + f64::from(u8::from(f % 8 == k % 8));
+        items += &format!("c{},{}\n", k % 8, (0..40).map(|f| value(f).to_string()).collect::<Vec<_>>().join(","));
+    }
+    room.write("many.csv", &items);
+    for options in ["", "--kernel rbf", "--classes ovr --loss squared-hinge", "--probabilities"] {
+        let train = |threads: u32| {
+            let line = format!("train many.csv --method classify {options} --threads {threads} --json -o m{threads}");
+            room.run(&line).ends(0).json()
+        };
+        let (one, three) = (train(1), train(3));
+        assert_eq!((one["stop"].as_str(), three["objective"].as_f64()), (Some("converged"), one["objective"].as_f64()));
+        assert_eq!(room.bytes("m1"), room.bytes("m3"), "{options}");
+    }
+}
+
+#[test]
+fn a_limit_that_ends_the_search_for_a_hard_margin_says_that_nothing_is_known() {
+    let room = room();
+    for (line, words) in [
+        ("train two.csv --method classify --kernel rbf --C inf --max-iter 1", ["iterations was used up", "--max-iter"]),
+        ("train days.csv --method regress --epsilon 0.01 --C inf --time-limit 1e-9", ["time was used up", "--time-limit"]),
+        ("train days.csv --method regress --kernel rbf --C inf --time-limit 1e-9", ["time was used up", "--time-limit"]),
+    ] {
+        let ran = room.run(&format!("{line} -o none")).fails(1, &["it is not known whether there is a hard margin"]);
+        words.iter().for_each(|word| assert!(ran.err.contains(word), "{}", ran.err));
+        assert!(!ran.err.contains("separable"), "{}", ran.err);
+        assert!(!room.path("none").exists());
+    }
+}
+
+#[test]
+fn weights_of_classes_are_one_for_each_class() {
+    let room = room();
+    for (typed, words) in [
+        ("no=2,no=3", ["--class-weight = no=2,no=3", "one weight for each class"]),
+        ("no=2,yes=-1", ["--class-weight = yes=-1", "finite numbers above 0"]),
+        ("no=2,maybe=1", ["--class-weight = maybe", "one of the classes no, yes"]),
+    ] {
+        let ran = room.run(&format!("train two.csv --method classify --class-weight {typed} -o none")).fails(2, &words);
+        assert!(!ran.err.contains("class_weights"), "{}", ran.err);
+    }
+    // Numbers that are equal are one class, however they are written.
+    let train = "train two.csv --label margin --drop label --method classify --class-weight 1=2,1.0=3 -o none";
+    room.run(train).fails(2, &["one weight for each class"]);
+}
+
+#[test]
+fn options_without_an_effect_are_refused() {
+    let room = room();
+    for (line, option) in [
+        ("train two.csv --method classify --cache-mb 100", "--cache-mb"),
+        ("train days.csv --method regress --cache-mb 100", "--cache-mb"),
+        ("train two.csv --method classify --kernel rbf --approx nystrom:5 --cache-mb 100", "--cache-mb"),
+        ("tune two.csv --method classify --cache-mb 100", "--cache-mb"),
+        ("train days.csv --cache-mb 100", "--cache-mb"),
+        ("train days.csv --method online --cache-mb 100", "--cache-mb"),
+        ("train days.csv --kernel rbf --memory-mb 100", "--memory-mb"),
+        ("train days.csv --method swap --kernel rbf --memory-mb 100", "--memory-mb"),
+    ] {
+        room.run(&format!("{line} -o none")).fails(2, &[option, "does not apply to", "leave it out"]);
+    }
+    room.run("train two.csv --method classify --kernel rbf --cache-mb 100 -o model").ends(0);
+}
+
+#[test]
+fn a_degree_is_a_whole_number_from_1_on() {
+    let room = room();
+    for degree in ["-1", "0", "1.5", "65", "two"] {
+        let line = format!("train two.csv --method classify --kernel poly --degree {degree} -o none");
+        room.run(&line).fails(2, &["--degree", degree, "expected a whole number from 1 to 64"]);
+    }
+    for degree in ["0", "1.5", "1:65:2"] {
+        let line = format!("tune two.csv --method classify --kernel poly --grid degree={degree} -o none");
+        room.run(&line).fails(2, &["degree", "expected a whole number from 1 to 64"]);
+    }
+}

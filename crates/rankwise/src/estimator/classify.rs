@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Instant;
 
-use super::class_machines::Lesson;
+use super::class_machines::{Lesson, is_same_class};
 use super::common::{Effort, Fit, setters};
 use super::given::GivenMachines;
 use super::item_landmarks::check_approx;
@@ -113,6 +113,14 @@ impl SvmClassifier {
             && let Some((class, weight)) = named.iter().find(|(_, weight)| !(*weight > 0.0 && weight.is_finite()))
         {
             return Err(Error::parameter("class_weights", format!("{class}={weight}"), "finite numbers above 0"));
+        }
+        if let ClassWeights::Named(named) = &self.class_weights {
+            for (at, (class, weight)) in named.iter().enumerate() {
+                if let Some((first, other)) = named[..at].iter().find(|(first, _)| is_same_class(first, class)) {
+                    let found = format!("{first}={other},{class}={weight}");
+                    return Err(Error::parameter("class_weights", found, "one weight for each class"));
+                }
+            }
         }
         self.kernel.check()?;
         check_approx(self.approx, self.kernel, self.c)?;
