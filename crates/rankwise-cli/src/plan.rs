@@ -306,10 +306,6 @@ pub(crate) fn predict(args: &PredictArgs) -> Run<PredictPlan> {
         return Ok(PredictPlan::Pairs(PairFiles { with_outcomes: false, ..files }));
     };
     let format = args.format.unwrap_or(PredictFormat::Scores);
-    if format == PredictFormat::Scores {
-        let remedy = "choose --format csv or --format trec, which say whose the scores are";
-        refuse(&[("--top", args.top.is_some())], "scores alone", remedy)?;
-    }
     let (source, columns) = item_source(data, args.input_format, &args.source.columns)?;
     let top = args.top.map(|k| usize::try_from(k).unwrap_or(usize::MAX));
     Ok(PredictPlan::Items { source, columns, format, top, scores: args.scores })

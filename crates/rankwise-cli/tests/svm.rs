@@ -273,8 +273,14 @@ fn a_limit_that_ends_the_search_for_a_hard_margin_says_that_nothing_is_known() {
     let room = room();
     for (line, words) in [
         ("train two.csv --method classify --kernel rbf --C inf --max-iter 1", ["iterations was used up", "--max-iter"]),
-        ("train days.csv --method regress --epsilon 0.01 --C inf --time-limit 1e-9", ["time was used up", "--time-limit"]),
-        ("train days.csv --method regress --kernel rbf --C inf --time-limit 1e-9", ["time was used up", "--time-limit"]),
+        (
+            "train days.csv --method regress --epsilon 0.01 --C inf --time-limit 1e-9",
+            ["time was used up", "--time-limit"],
+        ),
+        (
+            "train days.csv --method regress --kernel rbf --C inf --time-limit 1e-9",
+            ["time was used up", "--time-limit"],
+        ),
     ] {
         let ran = room.run(&format!("{line} -o none")).fails(1, &["it is not known whether there is a hard margin"]);
         words.iter().for_each(|word| assert!(ran.err.contains(word), "{}", ran.err));
@@ -328,4 +334,50 @@ fn a_degree_is_a_whole_number_from_1_on() {
         let line = format!("tune two.csv --method classify --kernel poly --grid degree={degree} -o none");
         room.run(&line).fails(2, &["degree", "expected a whole number from 1 to 64"]);
     }
+}
+
+#[test]
+fn names_of_classes_fit_into_a_line() {
+    let room = room();
+    for (name, shown) in [("a\nb", "a\\nb"), ("a\tb", "a\\tb"), ("a\u{1b}[31mb", "u{1b}"), ("a\u{85}b", "u{85}")] {
+        room.write("odd.csv", &format!("label,x\nplain,1\n\"{name}\",2\nplain,3\n"));
+        let words = ["odd.csv, line 3, column 1 (label)", shown, "control character"];
+        room.run("train odd.csv --method classify -o none").fails(1, &words);
+        room.write("fair.csv", "label,x\nplain,1\nother,2\nplain,3\n");
+        room.run("train fair.csv --method classify -o model").ends(0);
+        for command in ["evaluate model odd.csv", "report model odd.csv -o page.html"] {
+            room.run(command).fails(1, &words);
+        }
+    }
+}
+
+#[test]
+fn advice_on_ranking_by_several_scores_can_be_followed() {
+    let room = room();
+    room.run("train flowers.csv --method classify -o three").ends(0);
+    for options in ["--top 3", "--top 3 --format csv", "--top 3 --format trec"] {
+        let words = ["--top", "3 classes", "leave it out", "--format csv"];
+        room.run(&format!("predict three flowers.csv {options}")).fails(2, &words);
+    }
+    room.run("predict three flowers.csv --format trec").fails(2, &["--format trec", "3 classes", "leave it out"]);
+    room.run("predict three flowers.csv --format csv").ends(0);
+    room.run("train two.csv --method classify -o two").ends(0);
+    room.run("predict two two.csv --top 3").fails(2, &["--top", "scores alone", "--format csv or --format trec"]);
+    assert_eq!(room.run("predict two two.csv --top 3 --format csv").ends(0).out.lines().count(), 4);
+}
+
+#[test]
+fn help_of_report_promises_intervals_where_there_are_some() {
+    let room = room();
+    let help = room.run("report --help").ends(0).out;
+    assert!(
+        help.contains("metrics, weights or support items") && help.contains("Of pairs also 95 % intervals"),
+        "{help}"
+    );
+    room.run("train flowers.csv --method classify -o model").ends(0);
+    room.run("report model flowers.csv -o page.html").ends(0);
+    assert!(!room.read("page.html").contains("bootstrap"));
+    room.run("train days.csv -o ranker").ends(0);
+    room.run("report ranker days.csv -o page.html").ends(0);
+    assert!(room.read("page.html").contains("bootstrap"));
 }

@@ -81,7 +81,8 @@ mod tests {
                 let at = |(dual, &row): (&ItemDual, &u32)| dual.loss(scores[row as usize] + bias);
                 duals.iter().zip(&members.rows).map(at).sum()
             };
-            let primal = half_square + (-4000..4000).map(|k| losses(f64::from(k) / 1000.0)).fold(f64::INFINITY, f64::min);
+            let primal =
+                half_square + (-4000..4000).map(|k| losses(f64::from(k) / 1000.0)).fold(f64::INFINITY, f64::min);
             assert!(primal - dual <= 1e-2 * primal && primal >= dual, "{is_squared}: {primal} {dual}");
         }
     }

@@ -138,7 +138,12 @@ mod tests {
                     // Each is above the other's bound.
                     assert!(small.primal >= large.dual * (1.0 - 1e-9) && large.primal >= small.dual * (1.0 - 1e-9));
                     let off = small.numbers.iter().zip(&large.numbers).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-                    assert!(off < 0.01 && (small.bias - large.bias).abs() < 0.02, "{off} {} {}", small.bias, large.bias);
+                    assert!(
+                        off < 0.01 && (small.bias - large.bias).abs() < 0.02,
+                        "{off} {} {}",
+                        small.bias,
+                        large.bias
+                    );
                     last = Some(small.start);
                 }
             }
