@@ -381,3 +381,20 @@ fn help_of_report_promises_intervals_where_there_are_some() {
     room.run("report ranker days.csv -o page.html").ends(0);
     assert!(room.read("page.html").contains("bootstrap"));
 }
+
+#[test]
+fn an_answer_that_there_is_no_margin_counts_all_items() {
+    let room = Room::new();
+    let mut items = String::from("label,x\n");
+    (0..12).for_each(|k| items += &format!("{},{}\n", ["a", "b", "c"][k % 3], k / 6));
+    room.write("mixed.csv", &items);
+    room.write("values.csv", &items.replace("a,", "0,").replace("b,", "5,").replace("c,", "9,"));
+    for kernel in ["linear", "rbf"] {
+        let none = room.run(&format!("train mixed.csv --method classify --kernel {kernel} --C inf --json -o none"));
+        let none = none.ends(0).json();
+        assert_eq!((none["separable"].as_bool(), none["items"].as_u64()), (Some(false), Some(12)), "{kernel}");
+        let none = room.run(&format!("train values.csv --method regress --kernel {kernel} --C inf --json -o none"));
+        let none = none.ends(0).json();
+        assert_eq!((none["separable"].as_bool(), none["items"].as_u64()), (Some(false), Some(12)), "{kernel}");
+    }
+}

@@ -515,6 +515,14 @@ fn not_separable(largest: f64, spread: f64, terms: &[ItemTerm]) -> Error {
     }
 }
 
+/// An error that a machine made of some items, as told of all of them.
+pub(super) fn told_of_all(error: Error, n_items: usize) -> Error {
+    match error {
+        Error::NotSeparable { problem, remedy, .. } => Error::NotSeparable { problem, remedy, items: n_items },
+        error => error,
+    }
+}
+
 fn still_unknown(steps: u64, n_items: usize) -> Error {
     Error::Search {
         problem: format!("after {steps} steps it is still not known whether {n_items} items allow for no slack"),
