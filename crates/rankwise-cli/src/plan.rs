@@ -52,7 +52,7 @@ fn estimator(args: &LearnArgs, losses: &[Loss], common: &Common) -> Run<PairEsti
             method.name()
         )));
     }
-    let of_items = [("--pairs-per-item", args.pairs_per_item.is_some()), ("--approx", args.kernel.approx.is_some())];
+    let of_items = [("--pairs-per-item", args.pairs_per_item.is_some())];
     refuse(&of_items, "pairs", "give items with labels (train DATA -o MODEL)")?;
     let mut estimator = PairEstimator::new(method)?;
     let effort = estimator.effort_mut();
@@ -61,10 +61,13 @@ fn estimator(args: &LearnArgs, losses: &[Loss], common: &Common) -> Run<PairEsti
     let balance = args.ties.balance.unwrap_or_default();
     refuse(&[("--balance groups", balance == Balance::Groups)], "pairs", "choose --balance outcomes")?;
     let tie_band = args.ties.tie_band.unwrap_or_default();
+    let approx = args.kernel.approx;
+    let is_banded = approx.is_some() && tie_band == TieBandKind::Pair;
+    refuse(&[("--approx", is_banded)], "--tie-band pair", "choose --tie-band constant")?;
     match &mut estimator {
         PairEstimator::Compare(svm) => {
             refuse_losses(args, losses)?;
-            (svm.tie_band, svm.calibrate) = (tie_band, args.ties.calibrate);
+            (svm.tie_band, svm.calibrate, svm.approx) = (tie_band, args.ties.calibrate, approx);
             (svm.scale, svm.tie_weight) = (args.scale, args.ties.tie_weight.unwrap_or(1.0));
             svm.threshold = args.ties.threshold.unwrap_or_default();
             svm.tie_region = args.ties.tie_region.unwrap_or_default();
@@ -79,7 +82,7 @@ fn estimator(args: &LearnArgs, losses: &[Loss], common: &Common) -> Run<PairEsti
         }
         PairEstimator::Rank(svm) => {
             (svm.scale, svm.tie_weight) = (args.scale, args.ties.tie_weight.unwrap_or(1.0));
-            svm.calibrate = args.ties.calibrate;
+            (svm.calibrate, svm.approx) = (args.ties.calibrate, approx);
             let typed = [
                 ("--threshold", args.ties.threshold.is_some()),
                 ("--tie-region", args.ties.tie_region.is_some()),
@@ -94,7 +97,7 @@ fn estimator(args: &LearnArgs, losses: &[Loss], common: &Common) -> Run<PairEsti
             }
         }
         PairEstimator::Davidson(model) => {
-            (model.scale, model.tie_band) = (args.scale, tie_band);
+            (model.scale, model.tie_band, model.approx) = (args.scale, tie_band, approx);
             let with = "--method davidson";
             refuse(&[("--calibrate", args.ties.calibrate)], &format!("{with}, which {HAS_CHANCES}"), "choose another")?;
             let typed = [

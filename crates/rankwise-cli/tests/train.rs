@@ -92,6 +92,29 @@ fn kernels_tell_their_parameters_and_no_others() {
 }
 
 #[test]
+fn landmarks_tell_their_distance_from_the_whole_kernel() {
+    let room = Room::new();
+    room.run("simulate --pairs 300 --seed 3 -o many.csv").ends(0);
+    for method in ["compare", "rank", "rank2", "compare --loss hinge"] {
+        let train = format!("train --pairs many.csv --method {method} --kernel rbf --gamma 0.5 --json -o m");
+        let whole = room.run(&train).ends(0).json();
+        assert!(whole.get("approx").is_none());
+        let few = room.run(&format!("{train} --approx nystrom:25")).ends(0).json();
+        assert_eq!((&few["approx"], &few["support"]), (&"nystrom:25".into(), &25.into()));
+        assert_eq!(few["certificate"], "relative duality gap of the machine without approximation");
+        let (ours, best) = (few["objective"].as_f64().unwrap(), whole["objective"].as_f64().unwrap());
+        let missing = 1.0 - best / ours;
+        assert!(missing > 0.0 && missing <= few["gap"].as_f64().unwrap() + 1e-3, "{method}: {ours} {best}");
+        assert!(room.run("inspect m").ends(0).out.contains("--approx nystrom:25"));
+    }
+    // Fits of a search are those of training.
+    let tuned = "tune --pairs many.csv --kernel rbf --gamma 0.5 --grid C=0.1,1 --approx nystrom:25 --json -o tuned";
+    assert_eq!(room.run(tuned).ends(0).json()["approx"], "nystrom:25");
+    let refused = room.run("train --pairs many.csv --kernel rbf --approx nystrom:9 --tie-band pair -o m").ends(2).err;
+    assert!(refused.contains("--approx does not apply to --tie-band pair"), "{refused}");
+}
+
+#[test]
 fn linear_models_have_no_support_items() {
     let room = Room::with_pairs();
     let json = room.run("train --pairs train.csv -o m --json").ends(0).json();

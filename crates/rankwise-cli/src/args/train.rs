@@ -140,7 +140,7 @@ pub(crate) struct KernelArgs {
     /// Constant of poly and sigmoid [default: 0]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(crate) coef0: Option<f64>,
-    /// rank on items, classify, regress: nystrom:M takes the functions that M items span for those of the kernel: less time
+    /// nystrom:M takes the functions that M items span for those of the kernel: less time
     /// and memory for many items, and scores from M items; the gap says how far from the whole kernel that may be [default:
     /// the whole kernel]
     #[arg(long, value_name = "nystrom:M", value_parser = choice::approx)]

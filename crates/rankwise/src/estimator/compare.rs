@@ -4,7 +4,7 @@ use super::common::{Effort, Fit, setters};
 use super::pairs::PairMachine;
 use crate::data::{Comparisons, Scale};
 use crate::error::Result;
-use crate::kernel::Kernel;
+use crate::kernel::{Approx, Kernel};
 use crate::loss::Loss;
 use crate::model::{Balance, Method, ThresholdRule, TieBandKind, TieRegion};
 use crate::progress::{Unwatched, Watch};
@@ -42,6 +42,8 @@ pub struct CompareSvm {
     pub c: f64,
     /// The kernel.
     pub kernel: Kernel,
+    /// What stands for the kernel, if anything does.
+    pub approx: Option<Approx>,
     /// The loss.
     pub loss: Loss,
     /// Where the threshold comes from.
@@ -67,6 +69,7 @@ impl Default for CompareSvm {
         CompareSvm {
             c: 1.0,
             kernel: Kernel::Linear,
+            approx: None,
             loss: Loss::SquaredHinge,
             threshold: ThresholdRule::Refit,
             tie_region: TieRegion::Free,
@@ -91,6 +94,8 @@ impl CompareSvm {
         c: f64,
         /// Sets the kernel.
         kernel: Kernel,
+        /// Sets what stands for the kernel.
+        approx: Option<Approx>,
         /// Sets the loss.
         loss: Loss,
         /// Sets where the threshold comes from.
@@ -131,6 +136,7 @@ impl CompareSvm {
             method: Method::Compare,
             c: self.c,
             kernel: self.kernel,
+            approx: self.approx,
             loss: self.loss,
             threshold: self.threshold,
             tie_region: self.tie_region,

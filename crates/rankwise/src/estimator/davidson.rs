@@ -4,7 +4,7 @@ use super::common::{Effort, Fit, setters};
 use super::pairs::PairMachine;
 use crate::data::{Comparisons, Scale};
 use crate::error::Result;
-use crate::kernel::Kernel;
+use crate::kernel::{Approx, Kernel};
 use crate::loss::Loss;
 use crate::model::{Balance, Method, ThresholdRule, TieBandKind, TieRegion};
 use crate::progress::{Unwatched, Watch};
@@ -32,6 +32,8 @@ pub struct Davidson {
     pub c: f64,
     /// The kernel.
     pub kernel: Kernel,
+    /// What stands for the kernel, if anything does.
+    pub approx: Option<Approx>,
     /// Whether the chance of a tie depends on more than the two scores.
     pub tie_band: TieBandKind,
     /// The scaling of features.
@@ -45,6 +47,7 @@ impl Default for Davidson {
         Davidson {
             c: 1.0,
             kernel: Kernel::Linear,
+            approx: None,
             tie_band: TieBandKind::Constant,
             scale: Scale::None,
             effort: Effort::default(),
@@ -63,6 +66,8 @@ impl Davidson {
         c: f64,
         /// Sets the kernel.
         kernel: Kernel,
+        /// Sets what stands for the kernel.
+        approx: Option<Approx>,
         /// Sets whether the chance of a tie depends on more than the two scores.
         tie_band: TieBandKind,
         /// Sets the scaling of features.
@@ -91,6 +96,7 @@ impl Davidson {
             method: Method::Davidson,
             c: self.c,
             kernel: self.kernel,
+            approx: self.approx,
             loss: Loss::Logistic,
             threshold: ThresholdRule::Model,
             tie_region: TieRegion::Free,

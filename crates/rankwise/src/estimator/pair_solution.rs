@@ -155,6 +155,8 @@ pub(super) enum By<'a> {
         steps: u64,
         /// Pairs with a nonzero slope.
         n_support: usize,
+        /// Where the best dual value of a hinge is: weights, and the width it is rounded off over there.
+        bound: Option<(Vec<f64>, f64)>,
     },
 }
 
@@ -502,7 +504,7 @@ impl<'e> Instance<'e, '_> {
             collapsed: false,
             is_constant: true,
             is_exact: true,
-            by: By::Weights { weights: vec![0.0; dim], steps: 0, n_support: 0 },
+            by: By::Weights { weights: vec![0.0; dim], steps: 0, n_support: 0, bound: None },
         })
     }
 }

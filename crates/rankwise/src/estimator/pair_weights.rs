@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use super::pair_solution::{By, Instance, Margins, Solution};
 use crate::data::{Features, Outcome, Precision};
 use crate::error::{Error, Result};
-use crate::kernel::{KernelFunction, Landmarks};
+use crate::kernel::{Approx, Chosen, KernelFunction, KernelMatrix, Landmarks, SymmetricMatrix};
 use crate::loss::Loss;
+use crate::math::dot;
 use crate::model::ScoreFunction;
 use crate::problem::{Band, BlockSums, Costs, Hinge, PairSums, Rule, Task};
 use crate::progress::Stop;
@@ -33,6 +34,8 @@ pub(super) struct Space<'a> {
     map: Option<Landmarks>,
     /// Nothing of the kernel is missing on these items.
     is_whole: bool,
+    /// The landmarks are those that were asked for.
+    is_asked: bool,
     /// The features of a kernel stand beside the items' own.
     is_beside: bool,
     /// Where ties depend on the pair.
@@ -42,13 +45,22 @@ pub(super) struct Space<'a> {
 impl<'a> Space<'a> {
     /// The features of items as they are.
     pub(super) fn linear(features: &'a Features, rows: Cow<'a, [u32]>, band: Option<Band<'a>>) -> Self {
-        Space { features: Cow::Borrowed(features), rows, map: None, is_whole: true, is_beside: false, band }
+        Space {
+            features: Cow::Borrowed(features),
+            rows,
+            map: None,
+            is_whole: true,
+            is_asked: false,
+            is_beside: false,
+            band,
+        }
     }
 
-    /// Features that make a kernel linear: exactly so on few items, about so on many. With a band of ties they stand beside
-    /// the items' own.
+    /// Features that make a kernel linear: with so many landmarks as were asked for, or exactly so on few items, about so on
+    /// many. With a band of ties they stand beside the items' own.
     pub(super) fn of_kernel(
         kernel: KernelFunction,
+        approx: Option<Approx>,
         items: &Features,
         rows: Cow<'a, [u32]>,
         band: Option<Band<'a>>,
@@ -69,9 +81,12 @@ impl<'a> Space<'a> {
         let n_items = items.n_rows();
         let is_beside = band.is_some();
         let few = if is_beside { FEW_BESIDE } else { FEW_ITEMS };
-        let (map, psi, is_whole) = if n_items <= few {
-            let chosen = Landmarks::choose(kernel, items, n_items)?;
-            (chosen.map, chosen.values, true)
+        let (map, psi, is_whole) = if let Some(Approx::Nystrom(n)) = approx {
+            let Chosen { map, values, .. } = Landmarks::spread(kernel, items, n)?;
+            (map, values, false)
+        } else if n_items <= few {
+            let Chosen { map, values, .. } = Landmarks::choose(kernel, items, n_items)?;
+            (map, values, true)
         } else {
             // Some items, evenly from all, show what all are like.
             let n_some = n_items.min(FEW_ITEMS);
@@ -82,7 +97,15 @@ impl<'a> Space<'a> {
         };
         let features =
             if is_beside { map.joined(items, &psi)? } else { Features::dense(map.len(), psi, Precision::F64)? };
-        Ok(Space { features: Cow::Owned(features), rows, map: Some(map), is_whole, is_beside, band })
+        Ok(Space {
+            features: Cow::Owned(features),
+            rows,
+            map: Some(map),
+            is_whole,
+            is_asked: approx.is_some(),
+            is_beside,
+            band,
+        })
     }
 
     /// How many weights of margins there are.
@@ -103,6 +126,11 @@ impl<'a> Space<'a> {
     /// Landmarks that stand for more items, if they do.
     pub(super) fn n_landmarks(&self) -> Option<usize> {
         self.map.as_ref().map(Landmarks::len).filter(|_| !self.is_whole)
+    }
+
+    /// Whether there is a machine over the whole kernel, and this is not it. A band's widths are no functions of a kernel.
+    pub(super) fn is_approximate(&self) -> bool {
+        !self.is_whole && !self.has_band()
     }
 
     /// r = u/unit as a function of items.
@@ -152,30 +180,31 @@ impl<'e> Instance<'e, '_> {
         }
     }
 
+    /// The losses as a function of weights of these features.
+    fn sums<'s>(&'s self, features: &'s Features, space: &'s Space<'_>) -> PairSums<'s> {
+        let (costs, rule) = (self.task_costs(), self.rule());
+        let rows = Cow::Borrowed(&space.rows[..]);
+        let capped = self.task == Task::Compare { capped: true };
+        PairSums::new(self.data, features, rows, costs, rule, space.band.clone()).capped(capped)
+    }
+
     /// Newton's method on the weights, from some or from none. `None` where the hinge may have collapsed, and that is not
     /// decided here.
     pub(super) fn solve_in_weights(&self, space: &Space<'_>, start: Option<Vec<f64>>) -> Result<Option<Solution<'e>>> {
-        let capped = self.task == Task::Compare { capped: true };
-        let mut sums = PairSums::new(
-            self.data,
-            &space.features,
-            Cow::Borrowed(&space.rows),
-            self.task_costs(),
-            self.rule(),
-            space.band.clone(),
-        )
-        .capped(capped);
+        let mut sums = self.sums(&space.features, space);
         let start = start.filter(|start| start.len() == sums.dim());
         let tol = self.limits.tol;
         let (weights, objective, gap, steps, stop);
-        let mut is_exact = false;
+        let (mut is_exact, mut is_no_better, mut bound) = (false, false, None);
         if self.loss == Loss::Hinge {
             let found = smoothing::minimise(&mut sums, start, self.limits);
             gap = found.gap();
+            bound = Some(found.bound);
             (weights, objective, steps, stop) = (found.weights, found.primal, found.steps, found.stop);
             if matches!(self.task, Task::Compare { .. }) {
                 let (at_zero, _) = sums.at_zero();
-                if objective >= at_zero - (2.0 * gap * objective).max(1e-6 * at_zero) && stop.is_none() {
+                is_no_better = objective >= at_zero - (2.0 * gap * objective).max(1e-6 * at_zero) && stop.is_none();
+                if is_no_better && !space.is_asked {
                     return Ok(None);
                 }
             }
@@ -209,12 +238,12 @@ impl<'e> Instance<'e, '_> {
             collapsed: false,
             is_constant: false,
             is_exact: is_exact && stop == Stop::Converged,
-            by: By::Weights { n_support: sums.n_support(), weights, steps },
+            by: By::Weights { n_support: sums.n_support(), weights, steps, bound },
         };
-        if solution.stop != Stop::Converged {
+        if solution.stop != Stop::Converged || is_no_better {
             // A search that was stopped early may stand where the constant answer is better.
             let (at_zero, beta) = sums.at_zero();
-            if at_zero < solution.objective {
+            if at_zero < solution.objective || is_no_better {
                 let dual = solution.objective * (1.0 - solution.gap);
                 solution.is_constant = true;
                 solution.margins.fill_zero();
@@ -229,5 +258,37 @@ impl<'e> Instance<'e, '_> {
             }
         }
         Ok(Some(solution))
+    }
+
+    /// Gives a solution over the functions of landmarks its gap to the minimum over all functions of the kernel.
+    ///
+    /// With s the scores and g the slopes of the losses L there, L(s) − s·g is a bound of L minus its slope, so that
+    /// L(s) − s·g − ½g·Kg is a dual value; since L ≥ 0, so is that of any θ·g, 0 ≤ θ ≤ 1, with θ·(L(s) − s·g) in it.
+    pub(super) fn measure(&self, solution: &mut Solution<'_>) -> Result<()> {
+        let (Some(space), By::Weights { weights, bound, .. }) = (self.space, &solution.by) else { return Ok(()) };
+        if !space.is_approximate() || self.n_ties() == self.n_pairs() {
+            return Ok(()); // there is nothing to add
+        }
+        let items = &self.data.set.items.features;
+        let units = Features::units(&(0..items.n_rows() as u32).map(Some).collect::<Vec<_>>(), items.n_rows());
+        let mut sums = self.sums(&units, space);
+        let weights = match bound {
+            Some((weights, width)) => {
+                sums.round_off(*width);
+                weights
+            }
+            None => weights,
+        };
+        let scores = space.features.times(weights);
+        let point = sums.go_to(&scores);
+        let gain = point.meant - point.excess - dot(&scores, &point.gradient);
+        let sloped: Vec<usize> = (0..scores.len()).filter(|&item| point.gradient[item] != 0.0).collect();
+        let slopes: Vec<f64> = sloped.iter().map(|&item| point.gradient[item]).collect();
+        let matrix = KernelMatrix::<f64>::new(self.exact.kernel(), &items.select_rows(&sloped), 0)?;
+        let square = dot(&slopes, &matrix.times(&slopes)).max(0.0);
+        let part = if gain < square { (gain / square).max(0.0) } else { 1.0 };
+        let dual = part * gain - 0.5 * part * part * square;
+        solution.gap = ((solution.objective - dual) / solution.objective.max(1e-12)).clamp(0.0, 1.0);
+        Ok(())
     }
 }

@@ -8,11 +8,12 @@ use rayon::prelude::*;
 
 use super::calibration::{Seen, calibrate};
 use super::common::{Effort, Fit};
+use super::item_landmarks::check_approx;
 use super::pair_solution::{By, CrossFitted, Instance, Solution, Start, WhenNeeded};
 use super::pair_weights::{FEW_ITEMS, Space};
 use crate::data::{Comparisons, Outcome, Scale, Scaler, largest_scale_ratio};
 use crate::error::{Error, Place, Result};
-use crate::kernel::{Kernel, KernelFunction};
+use crate::kernel::{Approx, Kernel, KernelFunction};
 use crate::loss::Loss;
 use crate::model::{
     Balance, Chances, LearntFrom, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieBand, TieBandKind, TieRegion,
@@ -31,6 +32,8 @@ pub(super) struct PairMachine {
     pub(super) method: Method,
     pub(super) c: f64,
     pub(super) kernel: Kernel,
+    /// What stands for the kernel, if anything does.
+    pub(super) approx: Option<Approx>,
     pub(super) loss: Loss,
     pub(super) threshold: ThresholdRule,
     pub(super) tie_region: TieRegion,
@@ -84,6 +87,13 @@ impl PairMachine {
         positive("C", self.c)?;
         positive("tie_weight", self.tie_weight)?;
         self.kernel.check()?;
+        check_approx(self.approx, self.kernel, self.c)?;
+        if self.approx.is_some() && self.tie_band == TieBandKind::Pair {
+            return Err(Error::Unsupported {
+                problem: "a tie band that depends on the pair has no kernel to approximate".into(),
+                remedy: "leave out --approx, or choose --tie-band constant".into(),
+            });
+        }
         if self.balance == Balance::Outcomes && self.threshold == ThresholdRule::Model {
             return Err(Error::Unsupported {
                 problem: "balanced outcomes move the machine's own threshold away from the data's shares".into(),
@@ -145,11 +155,13 @@ impl PairMachine {
         let space = match kernel {
             _ if !in_weights => None,
             KernelFunction::Linear => Some(Space::linear(features, Cow::Borrowed(&rows), band)),
-            _ => Some(Space::of_kernel(kernel, features, Cow::Borrowed(&rows), band)?),
+            _ => Some(Space::of_kernel(kernel, self.approx, features, Cow::Borrowed(&rows), band)?),
         };
-        if let Some(n) = space.as_ref().and_then(Space::n_landmarks) {
+        let n_landmarks = space.as_ref().and_then(Space::n_landmarks);
+        if let Some(n) = n_landmarks.filter(|_| self.approx.is_none()) {
+            let more = if self.tie_band == TieBandKind::Pair { "" } else { "; --approx nystrom:M takes M of them" };
             warnings.push(format!(
-                "{} items are too many to factor their kernel matrix: {n} landmarks stand for them",
+                "{} items are too many to factor their kernel matrix: {n} landmarks stand for them{more}",
                 data.set.items.n_items()
             ));
         }
@@ -165,7 +177,8 @@ impl PairMachine {
             limits: self.effort.limits(started, watch),
             cache_bytes: self.effort.cache_mb << 20,
         };
-        let answer = self.answer(&instance, Start::default(), true)?;
+        let mut answer = self.answer(&instance, Start::default(), true)?;
+        instance.measure(&mut answer.solution)?;
         self.warn(&instance, &answer, &mut warnings);
         let function = answer.solution.score_function(&instance, answer.unit);
         let scorer = Scorer {
@@ -235,7 +248,7 @@ impl PairMachine {
     /// Whether weights of features are what to solve for. Of the hinge, few pairs have an exact answer in dual variables.
     fn is_solved_in_weights(&self, kernel: KernelFunction, n_items: usize, n_pairs: usize) -> bool {
         let has_duals = self.loss != Loss::Logistic && self.method != Method::Davidson;
-        if !has_duals || self.tie_band == TieBandKind::Pair {
+        if !has_duals || self.tie_band == TieBandKind::Pair || self.approx.is_some() {
             return true;
         }
         match kernel {
@@ -392,7 +405,9 @@ impl PairMachine {
             // + 0: an empty sum is −0
             (0..data.n_pairs()).filter(|&k| is_tie(k)).map(weight).sum::<f64>() / all + 0.0
         };
-        let certificate = if matches!(solution.by, By::Weights { .. }) {
+        let certificate = if instance.space.is_some_and(|space| space.is_approximate()) {
+            "relative duality gap of the machine without approximation"
+        } else if matches!(solution.by, By::Weights { .. }) {
             "relative duality gap, in f64 from the slopes of the losses, β at its best"
         } else if instance.exact.kernel().is_positive_definite() {
             "relative duality gap, in f64 from the dual variables"
@@ -435,7 +450,7 @@ impl PairMachine {
             tie_share: TieShare { observed: share(&|k| data.outcomes[k] == Outcome::Tie), predicted: share(&is_tie) },
             margin: None,
             normalise: false,
-            approx: None,
+            approx: self.approx,
             pairs_per_item: None,
             online: None,
             svm: None,
@@ -472,6 +487,12 @@ impl PairMachine {
             warnings.push(
                 "the hinge collapsed: on these data the constant answer (all scores equal) is its optimum for every \
                  C; use --loss squared-hinge"
+                    .into(),
+            );
+        } else if solution.is_constant && solution.stop == Stop::Converged && n_ties < instance.n_pairs() {
+            warnings.push(
+                "no function of these landmarks is better than equal scores for all by more than the search can tell; use \
+                 --loss squared-hinge, or another kernel"
                     .into(),
             );
         } else if *no_tie_region && n_ties > 0 && self.threshold == ThresholdRule::Model {

@@ -4,7 +4,7 @@ use super::common::{Effort, Fit, setters};
 use super::pairs::PairMachine;
 use crate::data::{Comparisons, Scale};
 use crate::error::Result;
-use crate::kernel::Kernel;
+use crate::kernel::{Approx, Kernel};
 use crate::loss::Loss;
 use crate::model::{Balance, Method, ThresholdRule, TieBandKind, TieRegion};
 use crate::progress::{Unwatched, Watch};
@@ -31,6 +31,8 @@ pub struct CompareRank {
     pub c: f64,
     /// The kernel.
     pub kernel: Kernel,
+    /// What stands for the kernel, if anything does.
+    pub approx: Option<Approx>,
     /// The loss.
     pub loss: Loss,
     /// Multiplies the weights of ties.
@@ -50,6 +52,7 @@ impl CompareRank {
             variant,
             c: 1.0,
             kernel: Kernel::Linear,
+            approx: None,
             loss: Loss::SquaredHinge,
             tie_weight: 1.0,
             calibrate: false,
@@ -63,6 +66,8 @@ impl CompareRank {
         c: f64,
         /// Sets the kernel.
         kernel: Kernel,
+        /// Sets what stands for the kernel.
+        approx: Option<Approx>,
         /// Sets the loss.
         loss: Loss,
         /// Sets what multiplies the weights of ties.
@@ -98,6 +103,7 @@ impl CompareRank {
             },
             c: self.c,
             kernel: self.kernel,
+            approx: self.approx,
             loss: self.loss,
             threshold: ThresholdRule::Refit,
             tie_region: TieRegion::Free,

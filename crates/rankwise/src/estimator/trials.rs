@@ -102,7 +102,10 @@ impl Trials {
     /// Whether fits of a method can share anything.
     pub(crate) fn shares(estimator: &PairEstimator) -> bool {
         let machine = estimator.machine();
-        !machine.has_chances() && machine.tie_band == TieBandKind::Constant && machine.loss != Loss::Logistic
+        machine.approx.is_none()
+            && !machine.has_chances()
+            && machine.tie_band == TieBandKind::Constant
+            && machine.loss != Loss::Logistic
     }
 
     /// What all fits with a kernel share.

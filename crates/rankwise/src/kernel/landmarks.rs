@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::{ItemBlocks, KernelFunction, LANES};
 use crate::data::{Features, Precision};
 use crate::error::Result;
-use crate::math::{Real, wide};
+use crate::math::wide;
 
 /// What of K(x, x) may be missing, relative to the largest, where nothing is said to be missing.
 const ROUNDING: f64 = 1e-12;

@@ -4,7 +4,7 @@ use rankwise::data::{Comparisons, Features, Items, Outcome, Pair, PairSet, Preci
 use rankwise::estimator::Effort;
 use rankwise::kernel::KernelFunction;
 use rankwise::model::{Balance, Method, ScoreFunction, ThresholdRule, TieRegion};
-use rankwise::{CompareRank, CompareSvm, Fit, Kernel, Loss, Model, Variant, Watch};
+use rankwise::{Approx, CompareRank, CompareSvm, Fit, Kernel, Loss, Model, Variant, Watch};
 
 /// The support vector machines on pairs.
 pub(crate) const MACHINES: [Method; 3] = [Method::Compare, Method::Rank, Method::Rank2];
@@ -15,6 +15,7 @@ pub(crate) struct Ask {
     pub(crate) method: Method,
     pub(crate) c: f64,
     pub(crate) kernel: Kernel,
+    pub(crate) approx: Option<Approx>,
     pub(crate) loss: Loss,
     pub(crate) threshold: ThresholdRule,
     pub(crate) tie_region: TieRegion,
@@ -30,6 +31,7 @@ impl Ask {
             method,
             c,
             kernel,
+            approx: None,
             loss,
             threshold: ThresholdRule::Model,
             tie_region: TieRegion::Free,
@@ -53,6 +55,11 @@ impl Ask {
         self
     }
 
+    pub(crate) fn landmarks(mut self, n: usize) -> Self {
+        self.approx = Some(Approx::Nystrom(n));
+        self
+    }
+
     pub(crate) fn threads(mut self, threads: usize) -> Self {
         self.effort.threads = threads;
         self
@@ -72,6 +79,7 @@ impl Ask {
             CompareRank::new(variant)
                 .c(self.c)
                 .kernel(self.kernel)
+                .approx(self.approx)
                 .loss(self.loss)
                 .tie_weight(self.tie_weight)
                 .effort(self.effort)
@@ -83,6 +91,7 @@ impl Ask {
             _ => CompareSvm::new()
                 .c(self.c)
                 .kernel(self.kernel)
+                .approx(self.approx)
                 .loss(self.loss)
                 .threshold(self.threshold)
                 .tie_region(self.tie_region)
