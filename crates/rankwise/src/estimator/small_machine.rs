@@ -81,7 +81,8 @@ fn by_dual(
     let primal = half_square + aim.c * losses;
     let gains = t.iter().zip(&duals).map(|(t, dual)| t * dual.target(*t) - 0.5 * dual.shift * t * t);
     let dual = gains.sum::<f64>() - half_square;
-    if !(primal - dual <= aim.limits.tol * primal.max(1e-12)) {
+    let is_met = primal - dual <= aim.limits.tol * primal.max(1e-12);
+    if !is_met {
         return Some(Small::Unsolved { steps: solved.steps });
     }
     let start = Start::of_members(solved.coefficients, &solved.scores).with_weights(weights.clone());
