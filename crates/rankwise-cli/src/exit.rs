@@ -72,10 +72,23 @@ impl From<rankwise::Error> for Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Failure::Library(rankwise::Error::Parameter { name, value, expected }) => {
+                write!(f, "{} = {value} is not possible: expected {expected}", typed_name(name))
+            }
             Failure::Library(error) => error.fmt(f),
             Failure::Usage(text) | Failure::Fault(text) => f.write_str(text),
             Failure::Interrupted => f.write_str("interrupted"),
             Failure::ClosedPipe => f.write_str("standard output was closed"),
         }
+    }
+}
+
+/// What a parameter of the library is called on the command line, where that is not the same word.
+fn typed_name(name: &str) -> &str {
+    match name {
+        "class_weights" => "--class-weight",
+        "cache_mb" => "--cache-mb",
+        "pairs_per_item" => "--pairs-per-item",
+        name => name,
     }
 }

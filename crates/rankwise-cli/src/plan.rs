@@ -57,7 +57,7 @@ fn estimator(args: &LearnArgs, losses: &[Loss], common: &Common) -> Run<PairEsti
     let mut estimator = PairEstimator::new(method)?;
     let effort = estimator.effort_mut();
     *effort = common_effort(common);
-    (effort.tol, effort.max_iter, effort.cache_mb) = (args.effort.tol, args.effort.max_iter, args.effort.cache_mb);
+    args.effort.apply_to(effort);
     let balance = args.ties.balance.unwrap_or_default();
     refuse(&[("--balance groups", balance == Balance::Groups)], "pairs", "choose --balance outcomes")?;
     let tie_band = args.ties.tie_band.unwrap_or_default();
@@ -309,10 +309,6 @@ pub(crate) fn predict(args: &PredictArgs) -> Run<PredictPlan> {
         return Ok(PredictPlan::Pairs(PairFiles { with_outcomes: false, ..files }));
     };
     let format = args.format.unwrap_or(PredictFormat::Scores);
-    if format == PredictFormat::Scores {
-        let remedy = "choose --format csv or --format trec, which say whose the scores are";
-        refuse(&[("--top", args.top.is_some())], "scores alone", remedy)?;
-    }
     let (source, columns) = item_source(data, args.input_format, &args.source.columns)?;
     let top = args.top.map(|k| usize::try_from(k).unwrap_or(usize::MAX));
     Ok(PredictPlan::Items { source, columns, format, top, scores: args.scores })

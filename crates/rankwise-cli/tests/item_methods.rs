@@ -99,7 +99,7 @@ fn what_does_not_go_together_is_refused() {
         ("train items.csv --method ridge --init m", ["--init does not apply", "leave it out"]),
         ("train items.csv --method ridge --normalise", ["--normalise does not apply", "--method swap"]),
         ("train items.csv --normalise", ["--normalise does not apply to --method rank", "--method swap"]),
-        ("train items.csv --pairs-per-item 0", ["pairs_per_item = 0", "at least 1"]),
+        ("train items.csv --pairs-per-item 0", ["--pairs-per-item = 0", "at least 1"]),
         ("tune items.csv --method swap", ["rank --loss hinge", "quarter"]),
         ("tune items.csv --method ridge", ["tune does not choose for ridge", "evaluate"]),
     ] {

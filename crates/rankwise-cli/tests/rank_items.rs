@@ -454,7 +454,7 @@ fn what_does_not_apply_to_items() {
         ("--method compare", ["--method compare", "--method rank"]),
         ("--method rank2", ["--method rank2", "--pairs"]),
         ("--kernel rbf --gamma 0", ["gamma = 0", "above 0"]),
-        ("--kernel poly --degree 0", ["degree = 0", "from 1 to 64"]),
+        ("--kernel poly --degree 0", ["--degree", "from 1 to 64"]),
         ("--kernel rbf --C inf", ["hard margin", "finite C"]),
         ("--approx nystrom:10", ["--approx does not apply", "rbf"]),
         ("--kernel rbf --approx nystrom:0", ["nystrom:0", "from 1 to"]),

@@ -246,3 +246,155 @@ fn what_does_not_go_together_is_refused() {
     // Other methods want numbers.
     room.run("train flowers.csv -o out").fails(1, &["flowers.csv", "rose", "expected a number"]);
 }
+
+/// Eight classes in forty features, machine by machine: the same bytes whatever the number of threads.
+#[test]
+fn machines_side_by_side_are_the_same_for_any_number_of_threads() {
+    let room = Room::new();
+    let mut items = format!("label,{}\n", (0..40).map(|f| format!("f{f}")).collect::<Vec<_>>().join(","));
+    for k in 0..160u32 {
+        let value = |f: u32| f64::from((k * 31 + f * 17 + k * k * f) % 97) / 97.0 + f64::from(u8::from(f % 8 == k % 8));
+        items += &format!("c{},{}\n", k % 8, (0..40).map(|f| value(f).to_string()).collect::<Vec<_>>().join(","));
+    }
+    room.write("many.csv", &items);
+    for options in ["", "--kernel rbf", "--classes ovr --loss squared-hinge", "--probabilities"] {
+        let train = |threads: u32| {
+            let line = format!("train many.csv --method classify {options} --threads {threads} --json -o m{threads}");
+            room.run(&line).ends(0).json()
+        };
+        let (one, three) = (train(1), train(3));
+        assert_eq!((one["stop"].as_str(), three["objective"].as_f64()), (Some("converged"), one["objective"].as_f64()));
+        assert_eq!(room.bytes("m1"), room.bytes("m3"), "{options}");
+    }
+}
+
+#[test]
+fn a_limit_that_ends_the_search_for_a_hard_margin_says_that_nothing_is_known() {
+    let room = room();
+    for (line, words) in [
+        ("train two.csv --method classify --kernel rbf --C inf --max-iter 1", ["iterations was used up", "--max-iter"]),
+        (
+            "train days.csv --method regress --epsilon 0.01 --C inf --time-limit 1e-9",
+            ["time was used up", "--time-limit"],
+        ),
+        (
+            "train days.csv --method regress --kernel rbf --C inf --time-limit 1e-9",
+            ["time was used up", "--time-limit"],
+        ),
+    ] {
+        let ran = room.run(&format!("{line} -o none")).fails(1, &["it is not known whether there is a hard margin"]);
+        words.iter().for_each(|word| assert!(ran.err.contains(word), "{}", ran.err));
+        assert!(!ran.err.contains("separable"), "{}", ran.err);
+        assert!(!room.path("none").exists());
+    }
+}
+
+#[test]
+fn weights_of_classes_are_one_for_each_class() {
+    let room = room();
+    for (typed, words) in [
+        ("no=2,no=3", ["--class-weight = no=2,no=3", "one weight for each class"]),
+        ("no=2,yes=-1", ["--class-weight = yes=-1", "finite numbers above 0"]),
+        ("no=2,maybe=1", ["--class-weight = maybe", "one of the classes no, yes"]),
+    ] {
+        let ran = room.run(&format!("train two.csv --method classify --class-weight {typed} -o none")).fails(2, &words);
+        assert!(!ran.err.contains("class_weights"), "{}", ran.err);
+    }
+    // Numbers that are equal are one class, however they are written.
+    let train = "train two.csv --label margin --drop label --method classify --class-weight 1=2,1.0=3 -o none";
+    room.run(train).fails(2, &["one weight for each class"]);
+}
+
+#[test]
+fn options_without_an_effect_are_refused() {
+    let room = room();
+    for (line, option) in [
+        ("train two.csv --method classify --cache-mb 100", "--cache-mb"),
+        ("train days.csv --method regress --cache-mb 100", "--cache-mb"),
+        ("train two.csv --method classify --kernel rbf --approx nystrom:5 --cache-mb 100", "--cache-mb"),
+        ("tune two.csv --method classify --cache-mb 100", "--cache-mb"),
+        ("train days.csv --cache-mb 100", "--cache-mb"),
+        ("train days.csv --method online --cache-mb 100", "--cache-mb"),
+        ("train days.csv --kernel rbf --memory-mb 100", "--memory-mb"),
+        ("train days.csv --method swap --kernel rbf --memory-mb 100", "--memory-mb"),
+    ] {
+        room.run(&format!("{line} -o none")).fails(2, &[option, "does not apply to", "leave it out"]);
+    }
+    room.run("train two.csv --method classify --kernel rbf --cache-mb 100 -o model").ends(0);
+}
+
+#[test]
+fn a_degree_is_a_whole_number_from_1_on() {
+    let room = room();
+    for degree in ["-1", "0", "1.5", "65", "two"] {
+        let line = format!("train two.csv --method classify --kernel poly --degree {degree} -o none");
+        room.run(&line).fails(2, &["--degree", degree, "expected a whole number from 1 to 64"]);
+    }
+    for degree in ["0", "1.5", "1:65:2"] {
+        let line = format!("tune two.csv --method classify --kernel poly --grid degree={degree} -o none");
+        room.run(&line).fails(2, &["degree", "expected a whole number from 1 to 64"]);
+    }
+}
+
+#[test]
+fn names_of_classes_fit_into_a_line() {
+    let room = room();
+    for (name, shown) in [("a\nb", "a\\nb"), ("a\tb", "a\\tb"), ("a\u{1b}[31mb", "u{1b}"), ("a\u{85}b", "u{85}")] {
+        room.write("odd.csv", &format!("label,x\nplain,1\n\"{name}\",2\nplain,3\n"));
+        let words = ["odd.csv, line 3, column 1 (label)", shown, "control character"];
+        room.run("train odd.csv --method classify -o none").fails(1, &words);
+        room.write("fair.csv", "label,x\nplain,1\nother,2\nplain,3\n");
+        room.run("train fair.csv --method classify -o model").ends(0);
+        for command in ["evaluate model odd.csv", "report model odd.csv -o page.html"] {
+            room.run(command).fails(1, &words);
+        }
+    }
+}
+
+#[test]
+fn advice_on_ranking_by_several_scores_can_be_followed() {
+    let room = room();
+    room.run("train flowers.csv --method classify -o three").ends(0);
+    for options in ["--top 3", "--top 3 --format csv", "--top 3 --format trec"] {
+        let words = ["--top", "3 classes", "leave it out", "--format csv"];
+        room.run(&format!("predict three flowers.csv {options}")).fails(2, &words);
+    }
+    room.run("predict three flowers.csv --format trec").fails(2, &["--format trec", "3 classes", "leave it out"]);
+    room.run("predict three flowers.csv --format csv").ends(0);
+    room.run("train two.csv --method classify -o two").ends(0);
+    room.run("predict two two.csv --top 3").fails(2, &["--top", "scores alone", "--format csv or --format trec"]);
+    assert_eq!(room.run("predict two two.csv --top 3 --format csv").ends(0).out.lines().count(), 4);
+}
+
+#[test]
+fn help_of_report_promises_intervals_where_there_are_some() {
+    let room = room();
+    let help = room.run("report --help").ends(0).out;
+    assert!(
+        help.contains("metrics, weights or support items") && help.contains("Of pairs also 95 % intervals"),
+        "{help}"
+    );
+    room.run("train flowers.csv --method classify -o model").ends(0);
+    room.run("report model flowers.csv -o page.html").ends(0);
+    assert!(!room.read("page.html").contains("bootstrap"));
+    room.run("train days.csv -o ranker").ends(0);
+    room.run("report ranker days.csv -o page.html").ends(0);
+    assert!(room.read("page.html").contains("bootstrap"));
+}
+
+#[test]
+fn an_answer_that_there_is_no_margin_counts_all_items() {
+    let room = Room::new();
+    let mut items = String::from("label,x\n");
+    (0..12).for_each(|k| items += &format!("{},{}\n", ["a", "b", "c"][k % 3], k / 6));
+    room.write("mixed.csv", &items);
+    room.write("values.csv", &items.replace("a,", "0,").replace("b,", "5,").replace("c,", "9,"));
+    for kernel in ["linear", "rbf"] {
+        let none = room.run(&format!("train mixed.csv --method classify --kernel {kernel} --C inf --json -o none"));
+        let none = none.ends(0).json();
+        assert_eq!((none["separable"].as_bool(), none["items"].as_u64()), (Some(false), Some(12)), "{kernel}");
+        let none = room.run(&format!("train values.csv --method regress --kernel {kernel} --C inf --json -o none"));
+        let none = none.ends(0).json();
+        assert_eq!((none["separable"].as_bool(), none["items"].as_u64()), (Some(false), Some(12)), "{kernel}");
+    }
+}

@@ -48,7 +48,7 @@ fn grids_that_make_no_sense() {
     refused(&room, "--kernel poly --grid degree=1.5", &["\"1.5\"", "whole number"]);
     refused(&room, "--kernel poly --grid degree=1:4:3", &["whole numbers"]);
     refused(&room, "--kernel poly --grid degree=4:1:4", &["write 1:4:4"]);
-    refused(&room, "--kernel poly --grid degree=0", &["degree = 0"]);
+    refused(&room, "--kernel poly --grid degree=0", &["degree", "from 1 to 64"]);
     refused(&room, "--kernel poly --grid coef0=0:1:3", &["coef0 has no ranges"]);
     refused(&room, "--kernel poly --grid coef0=inf", &["not a finite number"]);
 }

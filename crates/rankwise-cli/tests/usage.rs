@@ -48,7 +48,7 @@ fn numbers_out_of_range() {
         refused(&room, &format!("{train} --kernel rbf --gamma {gamma}"), &["gamma = "]);
     }
     refused(&room, &format!("{train} --kernel rbf --gamma wide"), &["scale"]);
-    refused(&room, &format!("{train} --kernel poly --degree 0"), &["degree = 0"]);
+    refused(&room, &format!("{train} --kernel poly --degree 0"), &["degree", "from 1 to 64"]);
     refused(&room, &format!("{train} --kernel poly --degree 2.5"), &["--degree"]);
     refused(&room, &format!("{train} --kernel sigmoid --coef0 inf"), &["coef0 = "]);
     for tol in ["0", "-1", "nan", "1"] {

@@ -234,6 +234,12 @@ pub(crate) fn gamma(typed: &str) -> Result<Gamma, String> {
     typed.parse().map(Gamma::Value).map_err(|_| "expected a number above 0, or scale".into())
 }
 
+/// A degree of a polynomial, within what kernels take.
+pub(crate) fn degree(typed: &str) -> Result<u32, String> {
+    let degree = typed.parse().ok().filter(|degree| (1..=64).contains(degree));
+    degree.ok_or_else(|| "expected a whole number from 1 to 64".into())
+}
+
 /// A number of threads that a machine might have.
 pub(super) fn threads(typed: &str) -> Result<usize, String> {
     typed.parse().ok().filter(|&n| n <= 1024).ok_or_else(|| "expected a whole number from 0 to 1024".into())

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rankwise::data::{Precision, Scale};
+use rankwise::estimator::Effort;
 use rankwise::kernel::Gamma;
 use rankwise::model::{Balance, Method, ThresholdRule, TieBandKind, TieRegion};
 use rankwise::{Approx, Loss};
@@ -134,7 +135,7 @@ pub(crate) struct KernelArgs {
     #[arg(long, value_name = "X|scale", allow_negative_numbers = true, value_parser = choice::gamma)]
     pub(crate) gamma: Option<Gamma>,
     /// Degree of poly [default: 3]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = choice::degree)]
     pub(crate) degree: Option<u32>,
     /// Constant of poly and sigmoid [default: 0]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
@@ -182,7 +183,15 @@ pub(crate) struct EffortArgs {
     /// The most iterations to make [default: no limit]
     #[arg(long, value_name = "N")]
     pub(crate) max_iter: Option<u64>,
-    /// Memory for kernel values, in MiB; what does not fit is computed again and again
-    #[arg(long, value_name = "N", default_value_t = 512)]
-    pub(crate) cache_mb: usize,
+    /// Memory for kernel values, in MiB; what does not fit is computed again and again [default: 512]
+    #[arg(long, value_name = "N")]
+    pub(crate) cache_mb: Option<usize>,
+}
+
+impl EffortArgs {
+    /// Asks for as much of an estimator.
+    pub(crate) fn apply_to(&self, effort: &mut Effort) {
+        (effort.tol, effort.max_iter) = (self.tol, self.max_iter);
+        effort.cache_mb = self.cache_mb.unwrap_or(effort.cache_mb);
+    }
 }

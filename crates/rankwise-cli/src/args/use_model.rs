@@ -58,10 +58,10 @@ Example:
   rankwise report model.safetensors --pairs test.csv -o report.html
   rankwise report model.safetensors --pairs games.csv --items players.csv -o report.html --svg pictures
 
-One page that needs nothing else: metrics with 95 % intervals (bootstrap), weights or support items.
-Of pairs also confusion, ROC curve, margins, the pairs most wrong, for two features the level
-curves; of items also how the groups do, and the worst of them; of classes the confusion, of a
-regression the errors.")]
+One page that needs nothing else: metrics, weights or support items. Of pairs also 95 % intervals of
+the metrics (bootstrap), confusion, ROC curve, margins, the pairs most wrong, for two features the
+level curves; of items in groups also such intervals, how the groups do, and the worst of them; of
+classes the confusion, of a regression the errors.")]
 pub(crate) struct ReportArgs {
     /// A model file
     #[arg(value_name = "MODEL")]

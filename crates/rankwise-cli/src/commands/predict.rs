@@ -93,13 +93,21 @@ pub(super) fn run(args: &PredictArgs, output: &Output) -> Run<()> {
 /// Whether classes are told; items of two classes may be ranked by their scores, too.
 fn is_classified(model: &Model, format: PredictFormat, top: Option<usize>) -> Run<bool> {
     let n_classes = model.classes.as_ref().filter(|_| model.class_rule.is_some()).map_or(0, Vec::len);
-    let is_ranked = format == PredictFormat::Trec || top.is_some();
-    if n_classes > 2 && is_ranked {
+    let typed = [("--top", top.is_some()), ("--format trec", format == PredictFormat::Trec)];
+    if let Some((option, _)) = typed.iter().find(|(_, is_typed)| n_classes > 2 && *is_typed) {
         return Err(Failure::Usage(format!(
-            "--top and --format trec rank by one score, and this model tells {n_classes} classes apart; choose --format csv"
+            "{option} ranks items by one score, and this model tells {n_classes} classes apart; leave it out (--format csv has \
+             a score for each class)"
         )));
     }
-    Ok(n_classes > 0 && !is_ranked)
+    if top.is_some() && format == PredictFormat::Scores {
+        return Err(Failure::Usage(
+            "--top does not apply to scores alone; leave it out, or choose --format csv or --format trec, which say whose \
+             the scores are"
+                .into(),
+        ));
+    }
+    Ok(n_classes > 0 && typed.iter().all(|(_, is_typed)| !is_typed))
 }
 
 fn of_pairs<'a>(model: &'a Model, table: &'a io::PairTable, verdicts: &'a Verdicts) -> Predictions<'a> {

@@ -176,9 +176,9 @@ impl<'a> Values<'a> {
     }
 
     fn degrees(self) -> Run<Vec<u32>> {
-        let whole = |text: &str| match text.parse::<u32>() {
+        let whole = |text: &str| match choice::degree(text) {
             Ok(number) => Ok(number),
-            Err(_) => self.fault(format!("{text:?} is not a whole number")),
+            Err(problem) => self.fault(format!("{text:?}: {problem}")),
         };
         let mut values = Vec::new();
         for part in self.parts()? {

@@ -6,9 +6,9 @@ use rankwise::data::{Precision, Scale};
 use rankwise::io::{Columns, Source};
 use rankwise::{Loss, OnlineSvm};
 
-use super::train::{check_item_options, refuse_kernels};
+use super::train::{check_item_options, refuse_cache, refuse_kernels};
 use super::{common_effort, item_source, refuse, time_limit};
-use crate::args::{Common, TrainArgs};
+use crate::args::{Common, KernelName, TrainArgs};
 use crate::exit::{Failure, Run};
 
 /// `train --method online`, as meant.
@@ -46,6 +46,7 @@ pub(super) fn plan(args: &TrainArgs, common: &Common) -> Run<OnlinePlan> {
     }
     refuse(&[("--max-iter", learn.effort.max_iter.is_some())], "--method online", "give --steps")?;
     refuse_kernels(learn, "online")?;
+    refuse_cache(learn, &[KernelName::Linear])?;
     let balance = check_item_options(learn)?;
     let mut effort = common_effort(common);
     effort.tol = learn.effort.tol;

@@ -5,9 +5,9 @@ use rankwise::io::{Columns, Source};
 use rankwise::model::Method;
 use rankwise::{LabelEstimator, Loss, SvmClassifier, SvmRegressor};
 
-use super::train::check_precision;
+use super::train::{check_precision, refuse_cache};
 use super::{common_effort, item_source, kernel, refuse, time_limit};
-use crate::args::{Common, LearnArgs, SvmArgs, TrainArgs};
+use crate::args::{Common, KernelName, LearnArgs, SvmArgs, TrainArgs};
 use crate::exit::{Failure, Run};
 
 /// `train --method classify` or `--method regress`, as meant.
@@ -35,6 +35,7 @@ pub(super) fn plan(method: Method, args: &TrainArgs, common: &Common) -> Run<Svm
     refuse(&of_train, &with, "choose --method rank")?;
     refuse(&[("--normalise", args.normalise)], &with, "choose --method swap")?;
     let mut machine = machine(method, learn, &args.svm, common)?;
+    refuse_cache(learn, &[learn.kernel.kernel.unwrap_or(KernelName::Linear)])?;
     machine.effort_mut().time_limit = time_limit(args.time_limit)?;
     let (_, loss, epsilon) = machine.shape();
     let machine = machine.shaped(learn.c.unwrap_or(1.0), kernel(&learn.kernel)?, loss, epsilon);
@@ -49,7 +50,7 @@ pub(super) fn machine(method: Method, learn: &LearnArgs, typed: &SvmArgs, common
     let with = format!("--method {}", method.name());
     refuse_others(learn, &with)?;
     let mut effort = common_effort(common);
-    (effort.tol, effort.max_iter, effort.cache_mb) = (learn.effort.tol, learn.effort.max_iter, learn.effort.cache_mb);
+    learn.effort.apply_to(&mut effort);
     if method == Method::Classify {
         refuse(&typed.of_values(), &with, "choose --method regress")?;
         let svm = SvmClassifier::new()

@@ -85,6 +85,8 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
 
 fn on_items(data: &str, args: &TrainArgs, common: &Common) -> Run<ItemPlan> {
     let learn = &args.learn;
+    let name = learn.kernel.kernel.unwrap_or(KernelName::Linear);
+    refuse_cache(learn, &[name])?;
     let mut estimator: ItemEstimator = match learn.method {
         Some(Method::Swap) => swap_svm(args, common)?.into(),
         Some(Method::Ridge) => ridge(args, common)?.into(),
@@ -106,6 +108,10 @@ fn on_items(data: &str, args: &TrainArgs, common: &Common) -> Run<ItemPlan> {
             "--method {} has no hard margin; choose a finite C, or --method rank",
             estimator.method().name()
         )));
+    }
+    if name != KernelName::Linear {
+        let typed = [("--memory-mb", args.memory_mb.is_some())];
+        refuse(&typed, &format!("--kernel {}", name.name()), "choose --kernel linear")?;
     }
     estimator.effort_mut().time_limit = time_limit(args.time_limit)?;
     estimator.check()?; // before anything is read
@@ -186,8 +192,20 @@ fn ridge(args: &TrainArgs, common: &Common) -> Run<Ridge> {
 fn of_items(args: &LearnArgs, common: &Common) -> Run<(Balance, Effort)> {
     let balance = check_item_options(args)?;
     let mut effort = common_effort(common);
-    (effort.tol, effort.max_iter, effort.cache_mb) = (args.effort.tol, args.effort.max_iter, args.effort.cache_mb);
+    args.effort.apply_to(&mut effort);
     Ok((balance, effort))
+}
+
+/// Refuses memory for kernel values where none are kept.
+pub(super) fn refuse_cache(args: &LearnArgs, kernels: &[KernelName]) -> Run<()> {
+    let typed = [("--cache-mb", args.effort.cache_mb.is_some())];
+    if kernels.iter().all(|kernel| *kernel == KernelName::Linear) {
+        return refuse(&typed, "items with --kernel linear", "choose another kernel");
+    }
+    match args.kernel.approx {
+        Some(_) => refuse(&typed, "--approx", "leave out --approx"),
+        None => Ok(()),
+    }
 }
 
 /// Refuses kernels of methods whose scores are linear.

@@ -65,6 +65,7 @@ pub(super) fn search(method: Method, args: &TuneArgs, typed: &TypedGrid, common:
     }
     let usual = args.grid.is_empty();
     let names = typed.kernel.clone().unwrap_or_else(|| vec![learn.kernel.kernel.unwrap_or(KernelName::Linear)]);
+    super::train::refuse_cache(learn, &names)?;
     let (_, loss, epsilon) = estimator.shape();
     let losses = typed.loss.clone().unwrap_or_else(|| vec![loss]);
     let epsilons = typed.epsilon.clone().unwrap_or_else(|| epsilon.into_iter().collect());

@@ -14,6 +14,8 @@ use crate::problem::ItemTerm;
 
 /// Folds that scores of unseen items come from.
 const FOLDS: usize = 5;
+/// The most items of machines with a kernel that are solved side by side.
+const SIDE_BY_SIDE: usize = 2048;
 
 /// Items with their classes, as machines learn from them.
 pub(super) struct Lesson<'a> {
@@ -152,10 +154,22 @@ impl SvmClassifier {
             }
             Ok((machine, Some((calibrate(&unseen), is_flattered))))
         };
-        // Machines in weights are small and many; those with a kernel have rows in memory, and use all threads one by one.
-        let found: Box<dyn Iterator<Item = Result<_>>> = match ground {
-            Ground::Weights { .. } => Box::new(wanted.par_iter().map(solved).collect::<Vec<_>>().into_iter()),
-            Ground::Rows { .. } | Ground::Landmarks(_) => Box::new(wanted.iter().map(solved)),
+        // Machines in weights are small and many; large ones with a kernel have rows in memory, and use all threads one by one.
+        let is_small = |&(_, (first, second)): &(usize, (Option<usize>, usize))| {
+            let is_told = |&item: &usize| {
+                let class = lesson.labels[item] as usize;
+                first.is_none_or(|first| first == class) || class == second
+            };
+            lesson.learnt().filter(is_told).count() <= SIDE_BY_SIDE
+        };
+        let are_small = match ground {
+            Ground::Weights { .. } => true,
+            Ground::Rows { .. } => wanted.iter().all(is_small),
+            Ground::Landmarks(_) => false,
+        };
+        let found: Box<dyn Iterator<Item = Result<_>>> = match are_small {
+            true => Box::new(wanted.par_iter().map(solved).collect::<Vec<_>>().into_iter()),
+            false => Box::new(wanted.iter().map(solved)),
         };
         for found in found {
             let (machine, sigmoid) = found?;

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::time::Instant;
 
-use super::class_machines::Lesson;
+use super::class_machines::{Lesson, is_same_class};
 use super::common::{Effort, Fit, setters};
 use super::given::GivenMachines;
 use super::item_landmarks::check_approx;
-use super::item_machine::{Aim, DistinctRows, Ground};
+use super::item_machine::{Aim, DistinctRows, Ground, told_of_all};
 use super::item_model::ItemRecord;
 use super::item_ranker::{check_width, why_to_scale};
 use crate::data::{ClassItems, Features, Items, Precision, Scale};
@@ -114,6 +114,14 @@ impl SvmClassifier {
         {
             return Err(Error::parameter("class_weights", format!("{class}={weight}"), "finite numbers above 0"));
         }
+        if let ClassWeights::Named(named) = &self.class_weights {
+            for (at, (class, weight)) in named.iter().enumerate() {
+                if let Some((first, other)) = named[..at].iter().find(|(first, _)| is_same_class(first, class)) {
+                    let found = format!("{first}={other},{class}={weight}");
+                    return Err(Error::parameter("class_weights", found, "one weight for each class"));
+                }
+            }
+        }
         self.kernel.check()?;
         check_approx(self.approx, self.kernel, self.c)?;
         self.effort.check()
@@ -152,7 +160,8 @@ impl SvmClassifier {
             };
             let mut warnings: Vec<String> = why_to_scale(self.scale, &data.items).into_iter().collect();
             let aim = self.aim(started, watch);
-            let (machines, rule) = self.machines(&lesson, &ground, aim, &[], &mut warnings)?;
+            let found = self.machines(&lesson, &ground, aim, &[], &mut warnings);
+            let (machines, rule) = found.map_err(|error| told_of_all(error, data.n_items()))?;
             let machines = ground.measured(machines)?;
             let sizes = (0..data.classes.len() as u32).map(|class| data.labels.iter().filter(|l| **l == class).count());
             let record = ItemRecord {

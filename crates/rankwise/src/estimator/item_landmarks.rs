@@ -5,8 +5,6 @@
 //! kernel's own space: the objective is the same number there. What the losses ask for at its scores, t with Σ t = 0, are dual
 //! variables of the machine without approximation, too; their dual value bounds its minimum, and needs t·Kt alone.
 
-use std::borrow::Cow;
-
 use rayon::prelude::*;
 
 use super::item_dual::feasible;
@@ -16,7 +14,7 @@ use crate::data::{Features, Precision};
 use crate::error::{Error, Result};
 use crate::kernel::{Approx, Chosen, Kernel, KernelFunction, KernelMatrix, Landmarks, SymmetricMatrix};
 use crate::math::dot;
-use crate::problem::{BlockSums, ItemDual, ItemSums, ItemTerm};
+use crate::problem::{ItemDual, ItemTerm};
 
 /// Items that are scored by a task.
 const ITEMS_A_TASK: usize = 1 << 12;
@@ -74,11 +72,8 @@ impl<'a> Described<'a> {
         let Members { rows, terms } = Members::new(terms, self.distinct.row_of());
         let terms: Vec<ItemTerm> = rows.iter().zip(terms).map(|(&row, term)| ItemTerm { row, ..term }).collect();
         let (machine, bound) = in_weights(&self.psi, None, &terms, aim, start);
-        let mut sums = ItemSums::new(&self.psi, None, Cow::Borrowed(&terms), bound.slack);
-        sums.set_c(aim.c);
-        sums.go_to(&bound.weights);
         let duals: Vec<ItemDual> = terms.iter().map(|term| dual_of(term, aim.c * term.cost, aim.is_squared)).collect();
-        let t = feasible(&duals, &sums.wanted());
+        let t = feasible(&duals, &bound.wanted(&self.psi, &terms, aim.c));
         let mut claim = Claim {
             coefficients: vec![0.0; self.psi.n_rows()],
             gain: 0.0,

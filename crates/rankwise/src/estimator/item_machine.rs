@@ -6,10 +6,12 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::copies;
 use super::item_dual;
 use super::item_landmarks::{Claim, Described};
 use super::item_ranker::Solution;
 use super::item_start::Start;
+use super::small_machine::{self, Small};
 use crate::data::{Features, Scaler, far_shift};
 use crate::error::{Error, Result};
 use crate::kernel::{ItemBlocks, ItemKernel, KernelFunction};
@@ -105,6 +107,16 @@ pub(super) struct Bound {
     pub(super) slack: Slack,
 }
 
+impl Bound {
+    /// What the losses ask for there: dual variables, but for rounding.
+    pub(super) fn wanted(&self, features: &Features, terms: &[ItemTerm], c: f64) -> Vec<f64> {
+        let mut sums = ItemSums::new(features, None, Cow::Borrowed(terms), self.slack);
+        sums.set_c(c);
+        sums.go_to(&self.weights);
+        sums.wanted()
+    }
+}
+
 impl<'a> Ground<'a> {
     /// For linear machines.
     pub(super) fn of_features(
@@ -153,15 +165,23 @@ impl<'a> Ground<'a> {
                 let divisors = scaler.map(|scaler| scaler.divisor.as_slice());
                 let is_class = terms.iter().all(|term| !(term.low.is_finite() && term.high.is_finite()));
                 match (aim.c.is_finite(), is_class) {
-                    (true, _) => in_weights(features, divisors, terms, aim, start).0,
+                    (true, _) => match small_machine::solve(features, divisors, terms, aim, start) {
+                        Small::Solved(machine) => *machine,
+                        Small::Unsolved { steps } => {
+                            let max_iter = aim.limits.max_iter.saturating_sub(steps);
+                            let aim = Aim { limits: Limits { max_iter, ..aim.limits }, ..aim };
+                            let (machine, _) = in_weights(features, divisors, terms, aim, start);
+                            Machine { steps: machine.steps + steps, ..machine }
+                        }
+                    },
                     (false, true) => separated(features, divisors, terms, aim)?,
                     (false, false) => hard_tube(features, divisors, terms, aim)?,
                 }
             }
-            Ground::Rows { kernel, row_of, spread, .. } => {
+            Ground::Rows { kernel, rows, row_of, spread } => {
                 let members = Members::new(terms, row_of);
                 let solved = match aim.c.is_finite() {
-                    true => members.solve(kernel, aim, start)?,
+                    true => members.solve(kernel, *rows, aim, start)?,
                     false => members.hard(kernel, *spread, terms.len(), aim.limits)?,
                 };
                 let mut numbers = vec![0.0; kernel.len()];
@@ -406,11 +426,23 @@ impl Members {
         members
     }
 
-    fn solve(&self, kernel: &ItemKernel<'_>, aim: Aim<'_>, start: Option<&Start>) -> Result<item_dual::DualSolution> {
+    fn solve(
+        &self,
+        kernel: &ItemKernel<'_>,
+        rows: Option<(KernelFunction, &Features)>,
+        aim: Aim<'_>,
+        start: Option<&Start>,
+    ) -> Result<item_dual::DualSolution> {
         let dual = |term: &ItemTerm| dual_of(term, aim.c * term.cost, aim.is_squared);
         let duals: Vec<ItemDual> = self.terms.iter().map(dual).collect();
-        let start = start.map(|start| start.coefficients(&duals));
-        item_dual::solve(kernel, &self.rows, &duals, start.as_deref(), aim.limits)
+        let of_copies = rows.and_then(|(function, rows)| copies::solve(function, rows, self, aim));
+        let (start, steps) = match of_copies {
+            Some((coefficients, steps)) => (Some(coefficients), steps),
+            None => (start.and_then(|start| start.coefficients(&duals)), 0),
+        };
+        let limits = Limits { max_iter: aim.limits.max_iter.saturating_sub(steps), ..aim.limits };
+        let solved = item_dual::solve(kernel, &self.rows, &duals, start.as_deref(), limits)?;
+        Ok(item_dual::DualSolution { steps: solved.steps + steps, ..solved })
     }
 
     /// Without any slack: C grows until no coefficient is at its bound, where the answer is that of all larger C, or until
@@ -483,6 +515,14 @@ fn not_separable(largest: f64, spread: f64, terms: &[ItemTerm]) -> Error {
     }
 }
 
+/// An error that a machine made of some items, as told of all of them.
+pub(super) fn told_of_all(error: Error, n_items: usize) -> Error {
+    match error {
+        Error::NotSeparable { problem, remedy, .. } => Error::NotSeparable { problem, remedy, items: n_items },
+        error => error,
+    }
+}
+
 fn still_unknown(steps: u64, n_items: usize) -> Error {
     Error::Search {
         problem: format!("after {steps} steps it is still not known whether {n_items} items allow for no slack"),
@@ -495,8 +535,15 @@ fn unknown(stop: Stop) -> Error {
         return Error::Interrupted;
     }
     Error::Search {
-        problem: format!("stopped ({}) before it was known whether there is a hard margin", stop.name()),
-        remedy: "allow more time or iterations, or choose a finite C".into(),
+        problem: format!(
+            "{}, and it is not known whether there is a hard margin",
+            stop.reason().unwrap_or("the search ended")
+        ),
+        remedy: match stop {
+            Stop::TimeLimit => "allow more time (--time-limit), or choose a finite C".into(),
+            Stop::MaxIter => "allow more iterations (--max-iter), or choose a finite C".into(),
+            _ => "choose a large finite C, such as 1e6".into(),
+        },
     }
 }
 

@@ -55,7 +55,7 @@ impl ItemRecord<'_> {
             (true, ..) => "relative duality gap of ½‖w‖² where no slack is allowed",
             (_, false, _) => "relative duality gap; no bound, since the kernel is not positive definite",
             (_, _, true) => "relative duality gap, in f64 from the dual variables",
-            (_, _, false) => "relative duality gap, in f64 from the slopes of the losses, bias at its best",
+            (_, _, false) => "relative duality gap, in f64 from dual variables of the losses, bias at its best",
         };
         let training = Training {
             method: self.method,

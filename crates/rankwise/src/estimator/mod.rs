@@ -7,6 +7,7 @@ mod class_machines;
 mod classify;
 mod common;
 mod compare;
+mod copies;
 mod davidson;
 mod given;
 mod item_dual;
@@ -34,6 +35,7 @@ mod rank_svm;
 mod rank_trial;
 mod regress;
 mod ridge;
+mod small_machine;
 mod swap_svm;
 mod trials;
 

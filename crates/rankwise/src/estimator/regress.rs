@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::common::{Effort, Fit, setters};
 use super::given::{self, GivenMachines};
 use super::item_landmarks::check_approx;
-use super::item_machine::{Aim, DistinctRows, Ground, Machine};
+use super::item_machine::{Aim, DistinctRows, Ground, Machine, told_of_all};
 use super::item_model::ItemRecord;
 use super::item_ranker::{check_width, why_to_scale};
 use super::item_start::Start;
@@ -144,7 +144,8 @@ impl SvmRegressor {
                 (None, _) => Ground::of_features(&data.items.features, Some(&weights), scaler.as_ref())?,
             };
             let aim = self.aim(started, watch);
-            let machine = self.machine(&data.labels, &weights, &ground, aim, None)?;
+            let found = self.machine(&data.labels, &weights, &ground, aim, None);
+            let machine = found.map_err(|error| told_of_all(error, data.n_items()))?;
             let record = ItemRecord {
                 method: Method::Regress,
                 loss: self.loss,

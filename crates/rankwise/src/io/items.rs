@@ -442,6 +442,11 @@ impl ItemRows {
                 let remedy = "correct it, or take the row out of the file; a class of that name needs another one";
                 return Err(Error::data(table.place(column), problem, remedy));
             }
+            // Predictions are lines, and tables are shown.
+            if word.chars().any(char::is_control) {
+                let problem = format!("the class {word:?} has a line break, a tab or another control character in it");
+                return Err(Error::data(table.place(column), problem, "give the class a name that fits into a line"));
+            }
             numbers.push(known.number(word));
         }
         if let (Some(margins), Some(column)) = (&mut self.margins, roles.margin) {

@@ -176,7 +176,7 @@ impl<'a, W: ItemProducts> Search<'a, W> {
     /// Items with a coefficient, and these.
     fn support(&self) -> (Vec<u32>, Vec<f64>) {
         let used = (0..self.t.len()).filter(|&k| self.t[k] != 0.0);
-        used.map(|k| (self.members[k], self.t[k])).unzip()
+        joined(used.map(|k| (self.members[k], self.t[k])))
     }
 
     /// Computes all scores anew, in f64.
@@ -209,8 +209,7 @@ impl<'a, W: ItemProducts> Search<'a, W> {
         let cold: Vec<u32> = (0..self.is_cold.len() as u32).filter(|&k| self.is_cold[k as usize]).collect();
         if !cold.is_empty() {
             let moved = (0..self.t.len()).filter(|&k| self.t[k] != self.known[k]);
-            let (items, coefficients): (Vec<u32>, Vec<f64>) =
-                moved.map(|k| (self.members[k], self.t[k] - self.known[k])).unzip();
+            let (items, coefficients) = joined(moved.map(|k| (self.members[k], self.t[k] - self.known[k])));
             let names: Vec<u32> = cold.iter().map(|&k| self.members[k as usize]).collect();
             let mut sums: Vec<f64> = cold.iter().map(|&k| self.scores[k as usize]).collect();
             if !items.is_empty() {
@@ -354,8 +353,7 @@ impl<W: ItemProducts> Hot<W> {
         if moved.is_empty() {
             return 0;
         }
-        let (items, coefficients): (Vec<u32>, Vec<f64>) =
-            moved.iter().map(|&at| (names[at], t[at] - self.t[set[at]])).unzip();
+        let (items, coefficients) = joined(moved.iter().map(|&at| (names[at], t[at] - self.t[set[at]])));
         work.add(&items, &coefficients, &mut self.part, &mut self.scores);
         set.iter().zip(t).for_each(|(&k, t)| self.t[k] = t);
         steps
@@ -397,6 +395,18 @@ impl<W: ItemProducts> Hot<W> {
         set.sort_unstable_by_key(|&(_, k)| k);
         self.set = set;
     }
+}
+
+/// Items with their coefficients, in order; those of members that are the same item as one.
+fn joined(members: impl Iterator<Item = (u32, f64)>) -> (Vec<u32>, Vec<f64>) {
+    let mut members: Vec<(u32, f64)> = members.collect();
+    members.sort_by_key(|&(item, _)| item);
+    members.dedup_by(|next, first| {
+        let is_same = next.0 == first.0;
+        first.1 += if is_same { next.1 } else { 0.0 };
+        is_same
+    });
+    members.into_iter().unzip()
 }
 
 /// Keeps the `n` least, in order.

@@ -1,0 +1,102 @@
+//! Many items that are copies of few rows, with labels of their own: Newton's method over the functions that the rows span.
+//!
+//! There are no more weights than rows, however many items there are; the dual has a coefficient for every item. What the losses
+//! ask for at the minimum are these coefficients.
+
+use super::item_machine::{Aim, Members, in_weights};
+use crate::data::{Features, Precision};
+use crate::kernel::{KernelFunction, Landmarks};
+use crate::problem::ItemTerm;
+use crate::solver::Limits;
+
+/// The most rows, and how many items there must be of each: with fewer the dual is as fast.
+const MOST_ROWS: usize = 512;
+const COPIES: usize = 4;
+/// Fewer items than this are all moved at once.
+const LEAST_ITEMS: usize = 2048;
+
+/// Coefficients of members near the optimum, with the steps they took; `None` where rows are too many or too few items share them.
+pub(super) fn solve(
+    function: KernelFunction,
+    rows: &Features,
+    members: &Members,
+    aim: Aim<'_>,
+) -> Option<(Vec<f64>, u64)> {
+    let mut used: Vec<usize> = members.rows.iter().map(|&row| row as usize).collect();
+    used.sort_unstable();
+    used.dedup();
+    let n = members.terms.len();
+    let is_worth_it = n >= LEAST_ITEMS && used.len() <= MOST_ROWS.min(n / COPIES);
+    if !is_worth_it || !function.is_positive_definite() {
+        return None;
+    }
+    let chosen = Landmarks::choose(function, &rows.select_rows(&used), used.len()).ok()?;
+    let psi = Features::dense(chosen.map.len(), chosen.values, Precision::F64).ok()?;
+    let place = |row: u32| used.partition_point(|&used| used < row as usize) as u32;
+    let terms: Vec<ItemTerm> =
+        members.rows.iter().zip(&members.terms).map(|(&row, term)| ItemTerm { row: place(row), ..*term }).collect();
+    // The rest is for what the function of the coefficients lacks.
+    let aim = Aim { limits: Limits { tol: 0.5 * aim.limits.tol, ..aim.limits }, ..aim };
+    let (machine, bound) = in_weights(&psi, None, &terms, aim, None);
+    Some((bound.wanted(&psi, &terms, aim.c), machine.steps))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::item_dual::feasible;
+    use super::super::item_machine::dual_of;
+    use super::*;
+    use crate::data::Random;
+    use crate::problem::ItemDual;
+    use crate::progress::Unwatched;
+
+    /// Thousands of labels at seven places: the coefficients are dual variables whose value is near the primal one.
+    #[test]
+    fn coefficients_of_copies_are_near_the_optimum() {
+        let (n, kernel) = (3000, KernelFunction::Rbf { gamma: 0.3 });
+        let mut random = Random::new(3);
+        let places: Vec<f64> = (0..14).map(|_| random.normal()).collect();
+        let rows = Features::dense(2, places.clone(), Precision::F64).unwrap();
+        let row_of: Vec<u32> = (0..n).map(|k| k % 7).collect();
+        let terms: Vec<ItemTerm> = (0..n)
+            .map(|k| {
+                let label = places[2 * (k as usize % 7)] + random.normal();
+                ItemTerm { row: k, low: label - 0.1, high: label + 0.1, cost: 1.0 }
+            })
+            .collect();
+        let members = Members::new(&terms, &row_of);
+        let limits = Limits { tol: 1e-4, max_iter: u64::MAX, deadline: None, watch: &Unwatched };
+        for is_squared in [false, true] {
+            let (t, _) = solve(kernel, &rows, &members, Aim { c: 0.7, is_squared, limits }).unwrap();
+            let duals: Vec<ItemDual> = members.terms.iter().map(|term| dual_of(term, 0.7, is_squared)).collect();
+            let t = feasible(&duals, &t);
+            let mut of_row = [0.0; 7];
+            t.iter().zip(&members.rows).for_each(|(t, &row)| of_row[row as usize] += t);
+            let value = |a: usize, b: usize| kernel.value(&places[2 * a..][..2], &places[2 * b..][..2]);
+            let scores: Vec<f64> = (0..7).map(|a| (0..7).map(|b| of_row[b] * value(a, b)).sum()).collect();
+            let half_square: f64 = 0.5 * of_row.iter().zip(&scores).map(|(t, score)| t * score).sum::<f64>();
+            let gains = t.iter().zip(&duals).map(|(t, dual)| t * dual.target(*t) - 0.5 * dual.shift * t * t);
+            let dual = gains.sum::<f64>() - half_square;
+            let losses = |bias: f64| -> f64 {
+                let at = |(dual, &row): (&ItemDual, &u32)| dual.loss(scores[row as usize] + bias);
+                duals.iter().zip(&members.rows).map(at).sum()
+            };
+            let primal =
+                half_square + (-4000..4000).map(|k| losses(f64::from(k) / 1000.0)).fold(f64::INFINITY, f64::min);
+            assert!(primal - dual <= 1e-2 * primal && primal >= dual, "{is_squared}: {primal} {dual}");
+        }
+    }
+
+    #[test]
+    fn few_items_and_many_rows_are_left_to_the_dual() {
+        let limits = Limits { tol: 1e-3, max_iter: u64::MAX, deadline: None, watch: &Unwatched };
+        let aim = Aim { c: 1.0, is_squared: false, limits };
+        let term = |k: u32| ItemTerm { row: k, low: f64::from(k), high: f64::from(k), cost: 1.0 };
+        for (n_rows, n) in [(5, 100), (1000, 3000)] {
+            let rows = Features::dense(1, (0..n_rows).map(f64::from).collect(), Precision::F64).unwrap();
+            let row_of: Vec<u32> = (0..n).map(|k| k % n_rows).collect();
+            let members = Members::new(&(0..n).map(term).collect::<Vec<_>>(), &row_of);
+            assert!(solve(KernelFunction::Rbf { gamma: 1.0 }, &rows, &members, aim).is_none());
+        }
+    }
+}
