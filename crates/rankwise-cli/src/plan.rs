@@ -64,6 +64,8 @@ fn estimator(args: &LearnArgs, losses: &[Loss], common: &Common) -> Run<PairEsti
     let approx = args.kernel.approx;
     let is_banded = approx.is_some() && tie_band == TieBandKind::Pair;
     refuse(&[("--approx", is_banded)], "--tie-band pair", "choose --tie-band constant")?;
+    let is_cached = approx.is_some() && args.effort.cache_mb.is_some();
+    refuse(&[("--cache-mb", is_cached)], "--approx", "leave out --approx")?;
     match &mut estimator {
         PairEstimator::Compare(svm) => {
             refuse_losses(args, losses)?;

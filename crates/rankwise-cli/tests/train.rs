@@ -112,6 +112,8 @@ fn landmarks_tell_their_distance_from_the_whole_kernel() {
     assert_eq!(room.run(tuned).ends(0).json()["approx"], "nystrom:25");
     let refused = room.run("train --pairs many.csv --kernel rbf --approx nystrom:9 --tie-band pair -o m").ends(2).err;
     assert!(refused.contains("--approx does not apply to --tie-band pair"), "{refused}");
+    let refused = room.run("train --pairs many.csv --kernel rbf --approx nystrom:9 --cache-mb 9 -o m").ends(2).err;
+    assert!(refused.contains("--cache-mb does not apply to --approx"), "{refused}");
 }
 
 #[test]

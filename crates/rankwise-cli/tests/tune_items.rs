@@ -176,6 +176,7 @@ fn what_is_for_pairs_is_refused() {
         ("--grid degree=2", "--grid degree does not apply"),
         ("--kernel rbf --grid gamma=0", "gamma = 0"),
         ("--approx nystrom:5", "--approx does not apply"),
+        ("--cache-mb 5", "--cache-mb does not apply to items with --kernel linear"),
         ("--gamma 1", "--gamma does not apply"),
         ("--threshold model", "--threshold does not apply"),
         ("--tie-region always", "--tie-region does not apply"),

@@ -58,6 +58,7 @@ pub(super) fn search(data: &str, args: &TuneArgs, typed: &TypedGrid, common: &Co
         (None, None) => Vec::new(),
     };
     let names = typed.kernel.clone().unwrap_or_else(|| vec![learn.kernel.kernel.unwrap_or(KernelName::Linear)]);
+    super::train::refuse_cache(learn, &names)?;
     // Counted before they are made.
     check_count(tuner.c.len().max(1).saturating_mul(tuner.losses.len()).saturating_mul(n_kernels(typed, &names)))?;
     tuner.kernels = kernels(learn, typed, &names)?;
