@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::copies;
+use super::few_dimensions;
 use super::item_dual;
 use super::item_landmarks::{Claim, Described};
 use super::item_ranker::Solution;
@@ -402,6 +402,10 @@ fn hard_tube(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], 
     Err(still_unknown(steps, terms.len()))
 }
 
+/// Steps of the dual for each item, and of all at the least, after which it is slow.
+const SLOW: u64 = 100;
+const LEAST_SLOW: u64 = 100_000;
+
 /// Distinct terms over distinct rows: copies of an item are one item that costs as much as all of them.
 pub(super) struct Members {
     pub(super) rows: Vec<u32>,
@@ -435,13 +439,24 @@ impl Members {
     ) -> Result<item_dual::DualSolution> {
         let dual = |term: &ItemTerm| dual_of(term, aim.c * term.cost, aim.is_squared);
         let duals: Vec<ItemDual> = self.terms.iter().map(dual).collect();
-        let of_copies = rows.and_then(|(function, rows)| copies::solve(function, rows, self, aim));
+        let of_copies = rows.and_then(|(function, rows)| few_dimensions::solve(function, rows, self, aim));
         let (start, steps) = match of_copies {
             Some((coefficients, steps)) => (Some(coefficients), steps),
             None => (start.and_then(|start| start.coefficients(&duals)), 0),
         };
         let limits = Limits { max_iter: aim.limits.max_iter.saturating_sub(steps), ..aim.limits };
-        let solved = item_dual::solve(kernel, &self.rows, &duals, start.as_deref(), limits)?;
+        let slow = (SLOW * duals.len() as u64).max(LEAST_SLOW);
+        let solve = |start: Option<&[f64]>, limits| item_dual::solve(kernel, &self.rows, &duals, start, limits);
+        let mut solved = solve(start.as_deref(), Limits { max_iter: limits.max_iter.min(slow), ..limits })?;
+        if solved.stop == Stop::MaxIter && limits.max_iter > slow {
+            // Directions with next to no curvature: a kernel with few others is known by these.
+            let flat = rows.and_then(|(function, rows)| few_dimensions::solve_flat(function, rows, self, aim));
+            let (start, more) = flat.unwrap_or((solved.coefficients, 0));
+            let spent = solved.steps + more;
+            let limits = Limits { max_iter: limits.max_iter.saturating_sub(spent), ..limits };
+            solved = solve(Some(&start), limits)?;
+            solved.steps += spent;
+        }
         Ok(item_dual::DualSolution { steps: solved.steps + steps, ..solved })
     }
 

@@ -411,3 +411,20 @@ fn given_kernel_values_make_the_same_machine() {
     assert!(svm.fit_given(&matrix[1..], &labels, None).is_err());
     assert!(given.scores_of_rows(&matrix[1..]).is_err());
 }
+
+/// Where next to nothing curves, the dual alone takes for ever: a polynomial of large numbers, a very wide rbf with a large C.
+#[test]
+fn flat_kernels_do_not_take_for_ever() {
+    let (mut rows, labels) = clouds(600, 4, 2, 5);
+    rows.iter_mut().flatten().for_each(|x| *x *= 20.0);
+    let poly = Kernel::Poly { gamma: Gamma::Value(1.0), coef0: 1.0, degree: 3 };
+    for (kernel, c) in [(poly, 1e-3), (poly, 1.0), (Kernel::rbf(2.5e-5), 1e6)] {
+        let data = ClassItems::new(items(&rows), &labels).unwrap();
+        let mut svm = SvmClassifier::new().kernel(kernel).c(c);
+        svm.effort.max_iter = Some(600_000);
+        let model = svm.fit(&data).unwrap().model;
+        assert_eq!(model.training.stop, Stop::Converged, "{kernel:?} {c}: gap {}", model.training.gap);
+        let objective = plain_objective(&model, &data, &rows, c, Loss::Hinge);
+        assert!((objective / model.training.objective - 1.0).abs() < 1e-5, "{objective} {}", model.training.objective);
+    }
+}

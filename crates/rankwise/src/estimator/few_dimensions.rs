@@ -1,7 +1,8 @@
-//! Many items that are copies of few rows, with labels of their own: Newton's method over the functions that the rows span.
+//! Items whose functions have few dimensions, because they are copies of few rows or the kernel is nearly flat on them: Newton's
+//! method over these functions.
 //!
-//! There are no more weights than rows, however many items there are; the dual has a coefficient for every item. What the losses
-//! ask for at the minimum are these coefficients.
+//! There are no more weights than dimensions, however many items there are; the dual has a coefficient for every item, and goes
+//! slowly where it has little curvature. What the losses ask for at the minimum are these coefficients.
 
 use super::item_machine::{Aim, Members, in_weights};
 use crate::data::{Features, Precision};
@@ -12,6 +13,10 @@ use crate::solver::Limits;
 /// The most rows, and how many items there must be of each: with fewer the dual is as fast.
 const MOST_ROWS: usize = 512;
 const COPIES: usize = 4;
+/// The most rows that are looked at for some that describe all.
+const MOST_FACTORED: usize = 20_000;
+/// The part of the tolerance that Newton's method is for.
+const SEARCHED: f64 = 0.1;
 /// Fewer items than this are all moved at once.
 const LEAST_ITEMS: usize = 2048;
 
@@ -22,21 +27,56 @@ pub(super) fn solve(
     members: &Members,
     aim: Aim<'_>,
 ) -> Option<(Vec<f64>, u64)> {
-    let mut used: Vec<usize> = members.rows.iter().map(|&row| row as usize).collect();
-    used.sort_unstable();
-    used.dedup();
+    let used = used_rows(members);
     let n = members.terms.len();
     let is_worth_it = n >= LEAST_ITEMS && used.len() <= MOST_ROWS.min(n / COPIES);
     if !is_worth_it || !function.is_positive_definite() {
         return None;
     }
-    let chosen = Landmarks::choose(function, &rows.select_rows(&used), used.len()).ok()?;
+    over_rows(function, rows, &used, used.len(), members, aim)
+}
+
+/// The same for any items, where the functions of a kernel have few dimensions on them: a polynomial of few features, or an
+/// rbf that is very wide.
+pub(super) fn solve_flat(
+    function: KernelFunction,
+    rows: &Features,
+    members: &Members,
+    aim: Aim<'_>,
+) -> Option<(Vec<f64>, u64)> {
+    let used = used_rows(members);
+    if used.len() > MOST_FACTORED || !function.is_positive_definite() {
+        return None;
+    }
+    over_rows(function, rows, &used, MOST_ROWS.min(used.len()), members, aim)
+}
+
+fn used_rows(members: &Members) -> Vec<usize> {
+    let mut used: Vec<usize> = members.rows.iter().map(|&row| row as usize).collect();
+    used.sort_unstable();
+    used.dedup();
+    used
+}
+
+/// Newton's method over the functions that the rows span; `None` where it takes more than so many to describe all.
+fn over_rows(
+    function: KernelFunction,
+    rows: &Features,
+    used: &[usize],
+    most: usize,
+    members: &Members,
+    aim: Aim<'_>,
+) -> Option<(Vec<f64>, u64)> {
+    let chosen = Landmarks::choose(function, &rows.select_rows(used), most).ok()?;
+    if chosen.map.len() == most && most < used.len() {
+        return None;
+    }
     let psi = Features::dense(chosen.map.len(), chosen.values, Precision::F64).ok()?;
     let place = |row: u32| used.partition_point(|&used| used < row as usize) as u32;
     let terms: Vec<ItemTerm> =
         members.rows.iter().zip(&members.terms).map(|(&row, term)| ItemTerm { row: place(row), ..*term }).collect();
     // The rest is for what the function of the coefficients lacks.
-    let aim = Aim { limits: Limits { tol: 0.5 * aim.limits.tol, ..aim.limits }, ..aim };
+    let aim = Aim { limits: Limits { tol: SEARCHED * aim.limits.tol, ..aim.limits }, ..aim };
     let (machine, bound) = in_weights(&psi, None, &terms, aim, None);
     Some((bound.wanted(&psi, &terms, aim.c), machine.steps))
 }
