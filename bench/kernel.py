@@ -233,14 +233,15 @@ def ranking(options, n):
     model, scores = options.work / "kernel.safetensors", options.work / "kernel.scores"
     lines = [row("tool", "train s", "predict s", "peak memory", "objective", "gap", "support items", "test pair accuracy"),
              "|---|" + "--:|" * 7]
-    for tol in (1e-3, 1e-4):
+    for loss, tol in (("squared-hinge", 1e-3), ("squared-hinge", 1e-4), ("hinge", 1e-3)):
         def run():
             said, _ = program(options, "train", options.work / "kernel_rank.svm", "--method", "rank", "--kernel", "rbf",
-                              "--gamma", 1.0 / d, "--scale", "standard", "--C", 1.0, "--tol", tol, "-o", model)
+                              "--gamma", 1.0 / d, "--scale", "standard", "--C", 1.0, "--loss", loss, "--tol", tol,
+                              "-o", model)
             return {"train": float(said["seconds"]["train"]),
                     "predict": predicted(options, model, options.work / f"{test}.svm", scores), "said": said}
 
-        print(f"rank: tol {tol:g}", file=sys.stderr)
+        print(f"rank: {loss}, tol {tol:g}", file=sys.stderr)
         try:
             one = repeated(run, options.repeats)
         except Unavailable as reason:

@@ -65,21 +65,22 @@ def spread_over_copies(problem, support_items, support_coefficients):
     """(a coefficient for each training item, those that belong to no training item).
 
     A support item may stand for several training items with the same features. Its coefficient is dealt out to them so that D is
-    largest: each takes its share where D rises most.
+    largest: each takes its share where D rises most. Where coefficients of such items cancel, there is no support item: 0 is dealt out.
     """
     key = lambda row: np.ascontiguousarray(row, dtype=np.float32).tobytes()
     copies = {}
     for i, row in enumerate(dense(problem.items) + 0.0):
         copies.setdefault(key(row), []).append(i)
-    coefficients, strays = np.zeros(len(problem.labels)), 0
+    totals, strays = {}, 0
     for row, total in zip(dense(support_items) + 0.0, support_coefficients):
-        rows = copies.get(key(row))
-        if rows is None:
-            strays += 1
-        elif len(rows) == 1:
-            coefficients[rows[0]] += total
+        if key(row) in copies:
+            totals[key(row)] = totals.get(key(row), 0.0) + total
         else:
-            coefficients[rows] += dealt(problem, problem.labels[rows], total)
+            strays += 1
+    coefficients = np.zeros(len(problem.labels))
+    for row, rows in copies.items():
+        total = totals.get(row, 0.0)
+        coefficients[rows] = total if len(rows) == 1 else dealt(problem, problem.labels[rows], total)
     return coefficients, strays
 
 
