@@ -181,7 +181,7 @@ fn search_items(search: &ItemSearch, plan: &TunePlan, output: &Output) -> Run<Fo
         Some(valid) => (RankSplit::Valid(valid), 1),
         None => (RankSplit::Folds(plan.n_folds), plan.n_folds),
     };
-    let size = Size { n_points: tuner.c.len() * tuner.losses.len(), n_parts, n_c: tuner.c.len() };
+    let size = Size { n_points: tuner.c.len() * tuner.kernels.len() * tuner.losses.len(), n_parts, n_c: tuner.c.len() };
     let (tuned, tune_seconds) = watched(size, output, |bar| tuner.tune(&data, split, bar))?;
     let accuracy = pair_accuracy(&tuned.fit.model, &data)?;
     Ok(Found { tuned, unused, load_seconds, tune_seconds, success: Success::Items { pair_accuracy: accuracy } })

@@ -448,9 +448,12 @@ impl Members {
         let slow = (SLOW * duals.len() as u64).max(LEAST_SLOW);
         let solve = |start: Option<&[f64]>, limits| item_dual::solve(kernel, &self.rows, &duals, start, limits);
         let mut solved = solve(start.as_deref(), Limits { max_iter: limits.max_iter.min(slow), ..limits })?;
-        if solved.stop == Stop::MaxIter && limits.max_iter > slow {
+        if solved.stop == Stop::Stalled || (solved.stop == Stop::MaxIter && limits.max_iter > slow) {
             // Directions with next to no curvature: a kernel with few others is known by these.
             let flat = rows.and_then(|(function, rows)| few_dimensions::solve_flat(function, rows, self, aim));
+            if flat.is_none() && solved.stop == Stop::Stalled {
+                return Ok(item_dual::DualSolution { steps: solved.steps + steps, ..solved });
+            }
             let (start, more) = flat.unwrap_or((solved.coefficients, 0));
             let spent = solved.steps + more;
             let limits = Limits { max_iter: limits.max_iter.saturating_sub(spent), ..limits };

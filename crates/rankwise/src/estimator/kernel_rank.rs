@@ -107,6 +107,20 @@ impl RankSvm {
         start: Option<Vec<f64>>,
         limits: Limits<'_>,
     ) -> Result<Solution> {
+        let solution = self.search_plainly(lesson, at_hand, start, limits)?;
+        if self.loss != Loss::SquaredHinge || solution.stop != Stop::Stalled {
+            return Ok(solution);
+        }
+        self.grow(lesson, solution, limits)
+    }
+
+    fn search_plainly(
+        &self,
+        lesson: &KernelLesson<'_>,
+        at_hand: Option<(&dyn SymmetricMatrix, &LandmarkBasis)>,
+        start: Option<Vec<f64>>,
+        limits: Limits<'_>,
+    ) -> Result<Solution> {
         let items = lesson.items;
         let precisions: &[bool] = if self.needs_fine() { &[true] } else { &[false, true] };
         let mut found = Found { best: None, steps: 0, tol: limits.tol };
@@ -124,18 +138,26 @@ impl RankSvm {
             let own_exact = if is_fine { None } else { Some(items.matrix(true, 0)?) };
             let exact = own_exact.as_deref().unwrap_or(matrix);
             let is_hinge = self.loss == Loss::Hinge;
-            if is_hinge && (limits.tol >= PLANES || matrix.len() <= FEW_ITEMS) {
-                let weights = start.take().map(|(weights, _)| weights);
-                if found.ends_with(self.by_planes(lesson, [matrix, exact], weights, found.left(limits))?) {
-                    break;
+            let mut is_over = false;
+            // Further digits by planes where items are few.
+            let rough = PLANES.max(limits.tol);
+            let goals = [rough, if matrix.len() <= FEW_ITEMS { limits.tol } else { rough }];
+            for (at, tol) in goals.into_iter().enumerate() {
+                if is_hinge && !is_over && (at == 0 || tol < rough) {
+                    let weights = start.take().map(|(weights, _)| weights);
+                    let limits = found.left(Limits { tol, ..limits });
+                    is_over = found.ends_with(self.by_planes(lesson, [matrix, exact], weights, limits)?);
+                    start = found.weights(NEAR).map(|weights| (weights, None));
                 }
-                start = found.weights(NEAR).map(|weights| (weights, None));
+            }
+            if is_over {
+                break;
             }
             if is_hinge && !is_fine {
                 continue; // rounded off narrowly, it needs more digits
             }
             let mut sums = KernelSums::new(matrix, self.losses(lesson)?, basis);
-            let (mut last_gap, mut is_over) = (f64::INFINITY, false);
+            let mut last_gap = f64::INFINITY;
             for _ in 0..ROUNDS {
                 let (mut solution, bound) = descend(&mut sums, self.loss, start.take(), found.left(limits));
                 solution.gap = 1.0;
@@ -154,25 +176,31 @@ impl RankSvm {
                 break;
             }
         }
-        if self.loss == Loss::SquaredHinge && found.is_stuck() {
-            self.grow(lesson, &mut found, limits)?;
-        }
         found.best.ok_or_else(|| items.not_positive())
     }
 
     /// The squared hinge with a C that is too large for the digits of numbers, from the answer with a smaller one, C′: longer
     /// weights take the losses away, and its dual variables α have a dual value here that is larger by Σα²/4·(1/C′ − 1/C),
     /// where Σα²/(4C′) are the losses there.
-    fn grow(&self, lesson: &KernelLesson<'_>, found: &mut Found, limits: Limits<'_>) -> Result<()> {
+    fn grow(&self, lesson: &KernelLesson<'_>, stuck: Solution, limits: Limits<'_>) -> Result<Solution> {
+        let mut found = Found { steps: stuck.steps, best: Some(stuck.clone()), tol: limits.tol };
         for factor in SMALLER {
             let smaller = RankSvm { c: factor * self.c, ..self.clone() };
             let limits = found.left(limits);
             if smaller.c < LARGE {
                 break;
             }
-            let Ok(near) = smaller.search(lesson, None, None, Limits { tol: limits.tol.min(FINE), ..limits }) else {
-                continue;
-            };
+            let limits = Limits { tol: limits.tol.min(FINE), ..limits };
+            let near = smaller.search_plainly(lesson, None, None, limits)?;
+            found.steps += near.steps;
+            match near.stop {
+                Stop::Converged => {}
+                Stop::Stalled => continue,
+                stop => {
+                    found.best.iter_mut().for_each(|best| (best.stop, best.steps) = (stop, found.steps));
+                    break;
+                }
+            }
             let matrix = lesson.items.matrix(true, 0)?;
             let scores = matrix.times(&near.weights);
             let square = dot(&near.weights, &scores);
@@ -197,6 +225,7 @@ impl RankSvm {
             let objective = at(long).0;
             let solution = Solution {
                 weights: near.weights.iter().map(|a| long * a).collect(),
+                steps: 0, // which are counted
                 objective,
                 gap: ((objective - dual) / objective.max(1e-12)).clamp(0.0, 1.0),
                 ..near
@@ -205,7 +234,7 @@ impl RankSvm {
                 break;
             }
         }
-        Ok(())
+        Ok(found.best.unwrap_or(stuck))
     }
 
     /// The hinge by cutting planes, which come near quickly: pairs that lack the margin 1 at w lack ½ at w/2, where `swap`
@@ -247,7 +276,7 @@ impl RankSvm {
         let square = dot(&solution.weights, &scores);
         let of_bound = dot(&of_bound, &exact.times(&of_bound));
         let losses = losses.go_to(&scores).meant;
-        if square.min(of_bound) < -1e-6 * losses {
+        if square.min(of_bound) < -1e-6 * losses && !items.kernel.is_positive_definite() {
             return Err(items.not_positive());
         }
         solution.objective = 0.5 * square + losses;
@@ -318,17 +347,13 @@ impl Found {
         self.best.as_ref().filter(|best| best.gap <= gap).map(|best| best.weights.clone())
     }
 
-    /// Whether something other than a limit ended the search above the tolerance.
-    fn is_stuck(&self) -> bool {
-        self.best.as_ref().is_some_and(|best| best.stop == Stop::Stalled)
-    }
-
     /// Takes in an answer; says whether nothing more is to be done.
     fn ends_with(&mut self, solution: Solution) -> bool {
         self.steps += solution.steps;
         let stop = solution.stop;
         let mut best = match self.best.take() {
             Some(best) if (best.gap, best.objective) < (solution.gap, solution.objective) => best,
+            Some(best) if !(solution.gap.is_finite() && solution.objective.is_finite()) => best,
             _ => solution,
         };
         let is_met = best.gap <= self.tol;
@@ -386,10 +411,11 @@ fn certify(
         let of_rest = dot(&rest, &matrix.times(&rest));
         // What rounding may have made of a square.
         let noise = NOISE * rest.iter().map(|r| r.abs()).sum::<f64>().powi(2) * items.largest_value();
-        if square < -1e-6 * point.meant || of_rest < -noise.max(1e-6 * point.meant) {
-            return Err(items.not_positive());
-        }
         let objective = 0.5 * square + point.meant;
+        if square < -1e-6 * point.meant || of_rest < -noise.max(1e-6 * point.meant) {
+            // Where the kernel has a norm, that is what rounding has made of it.
+            return if items.kernel.is_positive_definite() { Ok((objective, 0.0)) } else { Err(items.not_positive()) };
+        }
         // A dual value below 0 is worse than none.
         Ok((objective, (objective - 0.5 * of_rest.max(0.0) - point.excess).max(0.0)))
     };

@@ -81,6 +81,23 @@ fn a_large_c_converges_too() {
     }
 }
 
+/// Wherever a limit falls, what is told bounds the minimum.
+#[test]
+fn limits_leave_a_true_bound_of_a_large_c() {
+    for (seed, data) in problems().iter().enumerate().take(4) {
+        let (kernel, function) = [rbf(0.2), rbf(1.5)][seed % 2];
+        let least = Pairs::of(&explicit(data, function), Balance::None).least(1e10, Loss::SquaredHinge);
+        for most in (1..160).step_by(6) {
+            let mut svm = RankSvm::new().kernel(kernel).c(1e10).tol(1e-9);
+            svm.effort.max_iter = Some(most);
+            let training = svm.fit(data).unwrap().model.training;
+            let bound = training.objective * (1.0 - training.gap);
+            assert!(bound <= least * 1.0001, "{seed} {most}: {bound} {least} {}", training.gap);
+            assert!(training.objective >= least * 0.9999, "{seed} {most}: {} {least}", training.objective);
+        }
+    }
+}
+
 /// Coefficients of the items: those of the model, found by their features.
 fn coefficients(model: &Model, data: &Ranking) -> Vec<f64> {
     let ScoreFunction::Kernel { support, coefficients, .. } = &model.scorer.function else { panic!("no kernel") };
