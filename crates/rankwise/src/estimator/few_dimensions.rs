@@ -30,10 +30,7 @@ pub(super) fn solve(
     let used = used_rows(members);
     let n = members.terms.len();
     let is_worth_it = n >= LEAST_ITEMS && used.len() <= MOST_ROWS.min(n / COPIES);
-    if !is_worth_it || !function.is_positive_definite() {
-        return None;
-    }
-    over_rows(function, rows, &used, used.len(), members, aim)
+    is_worth_it.then(|| over_rows(function, rows, &used, used.len(), members, aim))?
 }
 
 /// The same for any items, where the functions of a kernel have few dimensions on them: a polynomial of few features, or an
@@ -45,10 +42,7 @@ pub(super) fn solve_flat(
     aim: Aim<'_>,
 ) -> Option<(Vec<f64>, u64)> {
     let used = used_rows(members);
-    if used.len() > MOST_FACTORED || !function.is_positive_definite() {
-        return None;
-    }
-    over_rows(function, rows, &used, MOST_ROWS.min(used.len()), members, aim)
+    (used.len() <= MOST_FACTORED).then(|| over_rows(function, rows, &used, MOST_ROWS.min(used.len()), members, aim))?
 }
 
 fn used_rows(members: &Members) -> Vec<usize> {
@@ -67,6 +61,9 @@ fn over_rows(
     members: &Members,
     aim: Aim<'_>,
 ) -> Option<(Vec<f64>, u64)> {
+    if !function.is_positive_definite() {
+        return None;
+    }
     let chosen = Landmarks::choose(function, &rows.select_rows(used), most).ok()?;
     if chosen.map.len() == most && most < used.len() {
         return None;

@@ -21,6 +21,9 @@ use crate::progress::Stop;
 use crate::solver::hard_margin::{self, Separation};
 use crate::solver::{Limits, newton_cg, smoothing};
 
+/// Steps of the dual for each item, and of all at the least, after which it is slow.
+const SLOW: u64 = 100;
+const LEAST_SLOW: u64 = 100_000;
 /// A margin this small beside the spread of the items counts as none.
 const NO_MARGIN: f64 = 1e-7;
 /// The first C on the way to a hard margin (in units of the spread), how it grows, and how often.
@@ -401,10 +404,6 @@ fn hard_tube(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], 
     }
     Err(still_unknown(steps, terms.len()))
 }
-
-/// Steps of the dual for each item, and of all at the least, after which it is slow.
-const SLOW: u64 = 100;
-const LEAST_SLOW: u64 = 100_000;
 
 /// Distinct terms over distinct rows: copies of an item are one item that costs as much as all of them.
 pub(super) struct Members {
