@@ -50,7 +50,7 @@ mod solver;
 pub use error::{Error, Place, Result};
 pub use estimator::{
     CompareRank, CompareSvm, Davidson, Effort, Fit, ItemEstimator, LabelData, LabelEstimator, OnlineSvm, PairEstimator,
-    RankSvm, Ridge, SvmClassifier, SvmRegressor, SwapSvm, Variant,
+    OneNormRankSvm, RankSvm, RankingVectorMachine, Ridge, SvmClassifier, SvmRegressor, SwapSvm, Variant,
 };
 pub use kernel::{Approx, Gamma, Kernel};
 pub use loss::Loss;

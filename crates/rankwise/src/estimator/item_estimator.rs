@@ -1,6 +1,6 @@
 //! Any method that learns from items with labels.
 
-use super::{Effort, Fit, RankSvm, Ridge, SwapSvm};
+use super::{Effort, Fit, OneNormRankSvm, RankSvm, RankingVectorMachine, Ridge, SwapSvm};
 use crate::data::Ranking;
 use crate::error::{Error, Result};
 use crate::model::{Method, Model};
@@ -16,6 +16,10 @@ pub enum ItemEstimator {
     Swap(SwapSvm),
     /// Ridge regression.
     Ridge(Ridge),
+    /// The Ranking Vector Machine.
+    Rvm(RankingVectorMachine),
+    /// The 1-norm ranking SVM.
+    RankL1(OneNormRankSvm),
 }
 
 impl ItemEstimator {
@@ -25,6 +29,8 @@ impl ItemEstimator {
             ItemEstimator::Rank(_) => Method::Rank,
             ItemEstimator::Swap(_) => Method::Swap,
             ItemEstimator::Ridge(_) => Method::Ridge,
+            ItemEstimator::Rvm(_) => Method::Rvm,
+            ItemEstimator::RankL1(_) => Method::RankL1,
         }
     }
 
@@ -34,6 +40,8 @@ impl ItemEstimator {
             ItemEstimator::Rank(svm) => svm.c,
             ItemEstimator::Swap(svm) => svm.c,
             ItemEstimator::Ridge(ridge) => ridge.c,
+            ItemEstimator::Rvm(machine) => machine.c,
+            ItemEstimator::RankL1(svm) => svm.c,
         }
     }
 
@@ -43,6 +51,8 @@ impl ItemEstimator {
             ItemEstimator::Rank(svm) => &mut svm.effort,
             ItemEstimator::Swap(svm) => &mut svm.effort,
             ItemEstimator::Ridge(ridge) => &mut ridge.effort,
+            ItemEstimator::Rvm(machine) => &mut machine.effort,
+            ItemEstimator::RankL1(svm) => &mut svm.effort,
         }
     }
 
@@ -52,19 +62,23 @@ impl ItemEstimator {
             ItemEstimator::Rank(svm) => svm.check(),
             ItemEstimator::Swap(svm) => svm.check(),
             ItemEstimator::Ridge(ridge) => ridge.check(),
+            ItemEstimator::Rvm(machine) => machine.check(),
+            ItemEstimator::RankL1(svm) => svm.check(),
         }
     }
 
-    /// Fits a model, starting from another one (ridge regression cannot), while `watch` looks on, and perhaps stops it.
+    /// Fits a model, starting from another one (only rank and swap can), while `watch` looks on, and perhaps stops it.
     pub fn fit_from(&self, data: &Ranking, start: Option<&Model>, watch: &dyn Watch) -> Result<Fit> {
         match self {
             ItemEstimator::Rank(svm) => svm.fit_from(data, start, watch),
             ItemEstimator::Swap(svm) => svm.fit_from(data, start, watch),
-            ItemEstimator::Ridge(_) if start.is_some() => Err(Error::Unsupported {
-                problem: "ridge regression does not start from another model".into(),
+            _ if start.is_some() => Err(Error::Unsupported {
+                problem: format!("--method {} does not start from another model", self.method().name()),
                 remedy: "leave the model out".into(),
             }),
             ItemEstimator::Ridge(ridge) => ridge.fit_watched(data, watch),
+            ItemEstimator::Rvm(machine) => machine.fit_watched(data, watch),
+            ItemEstimator::RankL1(svm) => svm.fit_watched(data, watch),
         }
     }
 }
@@ -84,5 +98,17 @@ impl From<SwapSvm> for ItemEstimator {
 impl From<Ridge> for ItemEstimator {
     fn from(ridge: Ridge) -> Self {
         ItemEstimator::Ridge(ridge)
+    }
+}
+
+impl From<RankingVectorMachine> for ItemEstimator {
+    fn from(machine: RankingVectorMachine) -> Self {
+        ItemEstimator::Rvm(machine)
+    }
+}
+
+impl From<OneNormRankSvm> for ItemEstimator {
+    fn from(svm: OneNormRankSvm) -> Self {
+        ItemEstimator::RankL1(svm)
     }
 }

@@ -93,6 +93,7 @@ impl ItemRecord<'_> {
             pairs_per_item: None,
             online: None,
             svm: Some(self.svm),
+            program: None,
             warnings,
             tuning: None,
         };

@@ -278,6 +278,7 @@ impl Record<'_> {
             pairs_per_item: self.pairs_per_item,
             online: None,
             svm: None,
+            program: None,
             warnings,
             tuning: None,
         };

@@ -38,6 +38,7 @@ mod ridge;
 mod small_machine;
 mod swap_svm;
 mod trials;
+mod vector_rank;
 
 pub(crate) use class_machines::is_same_class;
 pub use classify::SvmClassifier;
@@ -62,3 +63,4 @@ pub use regress::SvmRegressor;
 pub use ridge::Ridge;
 pub use swap_svm::SwapSvm;
 pub(crate) use trials::{HeldOut, Path, Trials};
+pub use vector_rank::{OneNormRankSvm, RankingVectorMachine};

@@ -508,6 +508,7 @@ impl OnlineRun {
                 stream: self.is_stream,
             }),
             svm: None,
+            program: None,
             warnings,
             tuning: None,
         }

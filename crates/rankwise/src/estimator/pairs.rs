@@ -454,6 +454,7 @@ impl PairMachine {
             pairs_per_item: None,
             online: None,
             svm: None,
+            program: None,
             warnings,
             tuning: None,
         }

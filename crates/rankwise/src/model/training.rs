@@ -1,7 +1,7 @@
 //! What is known of a model's training, saved with it. No times and no thread counts: the same input gives the
 //! same bytes.
 
-use super::{OnlineTraining, SvmTraining, Tuning};
+use super::{OnlineTraining, ProgramTraining, SvmTraining, Tuning};
 use crate::data::Scale;
 use crate::kernel::{Approx, KernelFunction};
 use crate::loss::Loss;
@@ -30,11 +30,17 @@ pub enum Method {
     Classify,
     /// Support vector regression within a tube.
     Regress,
+    /// The comparison machine as a linear program.
+    CompareLp,
+    /// The Ranking Vector Machine.
+    Rvm,
+    /// The 1-norm ranking SVM.
+    RankL1,
 }
 
 impl Method {
     /// All methods.
-    pub const ALL: [Method; 9] = [
+    pub const ALL: [Method; 12] = [
         Method::Compare,
         Method::Rank,
         Method::Rank2,
@@ -44,6 +50,9 @@ impl Method {
         Method::Online,
         Method::Classify,
         Method::Regress,
+        Method::CompareLp,
+        Method::Rvm,
+        Method::RankL1,
     ];
 
     /// The name in options and files.
@@ -58,12 +67,16 @@ impl Method {
             Method::Online => "online",
             Method::Classify => "classify",
             Method::Regress => "regress",
+            Method::CompareLp => "compare-lp",
+            Method::Rvm => "rvm",
+            Method::RankL1 => "rank-l1",
         }
     }
 
     /// Whether it learns from items alone, and not from judged pairs.
     pub fn is_of_items(self) -> bool {
-        matches!(self, Method::Swap | Method::Ridge | Method::Classify | Method::Regress)
+        use Method::{Classify, RankL1, Regress, Ridge, Rvm, Swap};
+        matches!(self, Swap | Ridge | Classify | Regress | Rvm | RankL1)
     }
 }
 
@@ -226,6 +239,9 @@ pub struct Training {
     /// What only [`Method::Classify`] and [`Method::Regress`] have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub svm: Option<SvmTraining>,
+    /// What only linear programs have: [`Method::CompareLp`], [`Method::Rvm`], [`Method::RankL1`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<ProgramTraining>,
     /// What the user should know.
     pub warnings: Vec<String>,
     /// The search that chose C, kernel and loss, if one did.

@@ -8,10 +8,13 @@ mod gram;
 mod item_qp;
 mod item_sums;
 mod kernel_sums;
+mod pair_planes;
 mod pair_rows;
 mod pair_sums;
 mod rank;
+mod rank_planes;
 mod ridge;
+mod score_map;
 pub(crate) mod threshold;
 mod together;
 
@@ -21,10 +24,13 @@ pub(crate) use examples::{ExampleSums, ExampleTerms};
 pub(crate) use gram::MOST_COLUMNS as MATRIX_PAIRS;
 pub(crate) use item_sums::{ItemSums, ItemTerm, Slack, best_bias};
 pub(crate) use kernel_sums::KernelSums;
+pub(crate) use pair_planes::{JudgedPair, Margin, PairPlanes};
 pub(crate) use pair_rows::PairRows;
 pub(crate) use pair_sums::{Band, Costs, Hinge, PairSums, Rule};
 pub(crate) use rank::{Draw, GroupTerms, PairTerms, RankCounts, RankSums, Shape, Weighing};
+pub(crate) use rank_planes::{LabelledGroup, Pairing, RankPlanes};
 pub(crate) use ridge::RidgeProblem;
+pub(crate) use score_map::ScoreMap;
 
 pub(crate) use together::Together;
 
@@ -254,6 +260,60 @@ pub(crate) trait Planes: BlockSums {
     fn plane(&mut self, step: f64) -> Option<Plane>;
     /// Goes that step, without a read.
     fn settle(&mut self, step: f64);
+}
+
+/// What a linear program pays for: a coefficient above 0, one below 0, or as much of one as another loses. All at least 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Column {
+    Plus(u32),
+    Minus(u32),
+    Lead(u32, u32),
+}
+
+impl Column {
+    /// What a vector over coefficients says of it.
+    pub(crate) fn of(self, vector: &[f64]) -> f64 {
+        match self {
+            Column::Plus(at) => vector[at as usize],
+            Column::Minus(at) => -vector[at as usize],
+            Column::Lead(plus, minus) => vector[plus as usize] - vector[minus as usize],
+        }
+    }
+
+    /// Adds so much of it to coefficients.
+    pub(crate) fn add_to(self, coefficients: &mut [f64], amount: f64) {
+        match self {
+            Column::Plus(at) => coefficients[at as usize] += amount,
+            Column::Minus(at) => coefficients[at as usize] -= amount,
+            Column::Lead(plus, minus) => {
+                coefficients[plus as usize] += amount;
+                coefficients[minus as usize] -= amount;
+            }
+        }
+    }
+}
+
+/// A convex function of coefficients, at least 0, that is the largest of finitely many planes, as a linear program sees it that
+/// pays for columns, too.
+pub(crate) trait ColumnPlanes {
+    /// How many coefficients there are.
+    fn dim(&self) -> usize;
+    /// The value at coefficients; goes there.
+    fn go_to(&mut self, coefficients: &[f64]) -> f64;
+    /// Makes ready to try steps in a direction from there.
+    fn aim(&mut self, direction: &[f64]);
+    /// The value after a step of this size in that direction, and its slope there.
+    fn along(&mut self, step: f64) -> (f64, f64);
+    /// Planes that touch after such a step, or nearly; `None` where numbers leave their range.
+    fn planes(&mut self, step: f64) -> Option<Vec<Plane>>;
+    /// Goes that step.
+    fn settle(&mut self, step: f64);
+    /// How much a unit of each coefficient moves, at the most; above 0.
+    fn scales(&self) -> Vec<f64>;
+    /// A coefficient that is at least 0 and costs nothing.
+    fn free(&self) -> Option<u32>;
+    /// The largest of what columns say of prices, and so many columns with the largest.
+    fn dearest(&self, prices: &[f64], n: usize) -> (f64, Vec<Column>);
 }
 
 /// Losses of which a solver sees one random term at a time. A term is drawn in proportion to its weight, so that the mean of

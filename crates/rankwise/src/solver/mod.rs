@@ -2,6 +2,7 @@
 
 mod aim;
 mod cholesky;
+pub(crate) mod column_planes;
 pub(crate) mod cutting_plane;
 pub(crate) mod decompose;
 pub(crate) mod hard_margin;
@@ -12,6 +13,7 @@ pub(crate) mod pair_newton;
 pub(crate) mod polish;
 mod scan;
 mod score_cg;
+mod simplex;
 pub(crate) mod smo;
 pub(crate) mod smoothing;
 pub(crate) mod subgradient;

@@ -58,6 +58,7 @@ fn training(kernel: KernelFunction, method: Method) -> Training {
         pairs_per_item: None,
         online: None,
         svm: None,
+        program: None,
         warnings: vec!["feature \"a\\b\"\n differs".into()],
         tuning: None,
     }

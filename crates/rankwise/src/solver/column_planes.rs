@@ -1,0 +1,442 @@
+//! F(c) + the cost of the columns that make the coefficients c, for an F that is the largest of many planes: a linear program
+//! of which rows (planes) and columns are known only where they matter.
+//!
+//! The simplex method solves for the planes and columns so far. Its columns' values are asked for new planes: there, and on the way
+//! to there from the best coefficients so far, a little beyond the lowest point; the former moves the bound, the latter the best.
+//! Its multipliers mix the planes to one, from which every column's price follows at once, since planes keep their slopes in all
+//! coefficients: columns that are too dear come in.
+//!
+//! The bound owes nothing to the simplex method. Multipliers y ≥ 0 with Σy ≤ 1 make a plane below F, whatever they are; divided
+//! by what the dearest column is too dear, it lies below the cost of columns, too, and its value at 0 below the minimum.
+
+use std::collections::HashSet;
+
+use super::Limits;
+use super::simplex::Simplex;
+use crate::problem::{Column, ColumnPlanes, Plane};
+use crate::progress::Stop;
+
+/// How far beyond the lowest point a plane is asked for, as a part of the rest of the way.
+const BEYOND: f64 = 0.1;
+/// Trials on one way.
+const MOST_TRIALS: usize = 10;
+/// Columns at the beginning, and those that come in at a time.
+const FIRST_COLUMNS: usize = 32;
+const NEW_COLUMNS: usize = 8;
+/// Rounds after which a plane that is not used goes.
+const MOST_AGE: u32 = 25;
+/// Rounds without any gain after which there is none to be had.
+const MOST_IDLE: usize = 30;
+/// Prices up to this beyond the cost are not too dear.
+const DEAR: f64 = 1e-9;
+/// Steps of the simplex method for one answer.
+const MOST_STEPS: usize = 20_000;
+/// Columns without a cost are bounded by so much together, and by more where that matters.
+const FIRST_RADIUS: f64 = 1e3;
+const MOST_RADIUS: f64 = 1e12;
+
+/// What columns cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cost {
+    /// One, each.
+    One,
+    /// Nothing: F alone counts.
+    Nothing,
+}
+
+/// Where a search ended.
+pub(crate) struct Answer {
+    /// Columns that are not 0.
+    pub(crate) columns: Vec<(Column, f64)>,
+    /// The coefficients they make.
+    pub(crate) coefficients: Vec<f64>,
+    /// F + cost.
+    pub(crate) value: f64,
+    /// Below the minimum.
+    pub(crate) bound: f64,
+    /// What the dearest column is worth where all are 0, in units of its cost: nothing pays up to 1.
+    pub(crate) dearest_at_zero: f64,
+    /// Planes that were asked for.
+    pub(crate) planes: u64,
+    /// The limit that stopped it, or `None`: enough.
+    pub(crate) stop: Option<Stop>,
+}
+
+/// Minimises, from 0, until `is_enough` says so of the value and its lower bound.
+pub(crate) fn minimise(
+    losses: &mut dyn ColumnPlanes,
+    cost: Cost,
+    is_enough: &dyn Fn(f64, f64) -> bool,
+    limits: Limits<'_>,
+) -> Answer {
+    let dim = losses.dim();
+    let at_zero = losses.go_to(&vec![0.0; dim]);
+    let nothing = Answer {
+        columns: Vec::new(),
+        coefficients: vec![0.0; dim],
+        value: at_zero,
+        bound: 0.0,
+        dearest_at_zero: 0.0,
+        planes: 0,
+        stop: None,
+    };
+    if at_zero == 0.0 {
+        return nothing;
+    }
+    if !(at_zero.is_finite() && at_zero > 0.0) {
+        return Answer { stop: Some(Stop::Stalled), ..nothing };
+    }
+    Search::new(losses, cost, at_zero).run(is_enough, limits)
+}
+
+/// Columns' values with F there.
+#[derive(Debug, Clone)]
+struct Point {
+    /// One per column of the search.
+    x: Vec<f64>,
+    losses: f64,
+    cost: f64,
+}
+
+impl Point {
+    fn value(&self) -> f64 {
+        self.losses + self.cost
+    }
+}
+
+struct Search<'a> {
+    losses: &'a mut dyn ColumnPlanes,
+    cost: Cost,
+    /// F at 0: what values are measured in.
+    unit: f64,
+    scales: Vec<f64>,
+    program: Simplex,
+    /// One per column of the program but the first, which is F.
+    columns: Vec<Column>,
+    known: HashSet<Column>,
+    /// One per row of the program, but for the one that bounds columns.
+    planes: Vec<(Plane, u32)>,
+    /// The plane at 0.
+    first: Option<Plane>,
+    /// Rows before those of planes.
+    n_before: usize,
+    radius: f64,
+    n_planes: u64,
+}
+
+impl<'a> Search<'a> {
+    fn new(losses: &'a mut dyn ColumnPlanes, cost: Cost, unit: f64) -> Self {
+        let scales = losses.scales();
+        let mut program = Simplex::default();
+        program.add_column(1.0, |_| 0.0);
+        let mut n_before = 0;
+        if cost == Cost::Nothing {
+            program.add_row(vec![0.0], -FIRST_RADIUS);
+            n_before = 1;
+        }
+        Search {
+            losses,
+            cost,
+            unit,
+            scales,
+            program,
+            columns: Vec::new(),
+            known: HashSet::new(),
+            planes: Vec::new(),
+            first: None,
+            n_before,
+            radius: FIRST_RADIUS,
+            n_planes: 0,
+        }
+    }
+
+    fn run(mut self, is_enough: &dyn Fn(f64, f64) -> bool, limits: Limits<'_>) -> Answer {
+        let mut best = Point { x: Vec::new(), losses: self.unit, cost: 0.0 };
+        let (mut bound, mut stop, mut n_idle, mut n_more) = (0.0f64, None, 0, 0);
+        if let Some(free) = self.losses.free() {
+            self.add_column(Column::Plus(free));
+        }
+        self.losses.aim(&vec![0.0; self.losses.dim()]);
+        if !self.ask(0.0) {
+            stop = Some(Stop::Stalled);
+        }
+        let mut dearest_at_zero = 0.0;
+        self.first = self.planes.first().map(|(plane, _)| plane.clone());
+        if let Some(first) = &self.first {
+            let (dearest, columns) = self.losses.dearest(&self.on_scales(first.normal.clone()), FIRST_COLUMNS);
+            dearest_at_zero = dearest;
+            columns.into_iter().for_each(|column| self.add_column(column));
+        }
+        let mut vertex: Option<Point> = None;
+        while stop.is_none() {
+            let found = self.solve();
+            let gained_bound = found > bound + 1e-13 * self.unit;
+            bound = bound.max(found);
+            if self.widen() {
+                continue;
+            }
+            let is_done = is_enough(best.value(), bound);
+            let is_vertex_enough = vertex.as_ref().is_some_and(|vertex| is_enough(vertex.value(), bound));
+            if is_vertex_enough || (is_done && n_more * 4 > 20 + self.n_planes) {
+                break;
+            }
+            n_more += u64::from(is_done);
+            let gap = (best.value() - bound).max(0.0) / best.value().max(1e-12);
+            stop = limits.reached(self.n_planes, gap);
+            if stop.is_some() {
+                break;
+            }
+            best.x.resize(self.columns.len(), 0.0);
+            let x = self.vertex();
+            let change: Vec<f64> = x.iter().zip(&best.x).map(|(to, from)| to - from).collect();
+            self.losses.aim(&self.coefficients(&change));
+            let there = Point { cost: self.cost_of(&x), losses: self.losses.along(1.0).0, x };
+            if !there.losses.is_finite() {
+                stop = Some(Stop::Stalled);
+                break;
+            }
+            let (step, losses) = lowest(&mut |step| self.losses.along(step), best.losses, there.cost - best.cost);
+            let beyond = if step < 1.0 { step + BEYOND * (1.0 - step) } else { step };
+            if !(self.ask(beyond) && (beyond == 1.0 || self.ask(1.0))) {
+                stop = Some(Stop::Stalled);
+                break;
+            }
+            let lower = losses + best.cost + step * (there.cost - best.cost);
+            let gained = step > 0.0 && lower < best.value() - 1e-14 * self.unit;
+            if gained {
+                self.losses.settle(step);
+                best.x.iter_mut().zip(&change).for_each(|(x, change)| *x += step * change);
+                self.net(&mut best.x);
+                best = Point { losses, cost: self.cost_of(&best.x), x: best.x };
+            }
+            vertex = Some(there);
+            n_idle = if gained || gained_bound { 0 } else { n_idle + 1 };
+            if n_idle >= MOST_IDLE {
+                stop = Some(Stop::Stalled);
+            }
+        }
+        let chosen = match vertex {
+            Some(vertex) if is_enough(vertex.value(), bound) || vertex.value() <= best.value() => vertex,
+            _ => best,
+        };
+        if stop == Some(Stop::Stalled) && is_enough(chosen.value(), bound) {
+            stop = None;
+        }
+        let coefficients = self.coefficients(&chosen.x);
+        let columns = self.columns.iter().copied().zip(chosen.x.iter().copied()).filter(|(_, x)| *x != 0.0).collect();
+        Answer { columns, coefficients, value: chosen.value(), bound, dearest_at_zero, planes: self.n_planes, stop }
+    }
+
+    /// A vector of slopes as columns are measured where they cost nothing.
+    fn on_scales(&self, mut prices: Vec<f64>) -> Vec<f64> {
+        if self.cost == Cost::Nothing {
+            prices.iter_mut().zip(&self.scales).for_each(|(price, scale)| *price /= scale);
+        }
+        prices
+    }
+
+    fn scale(&self, column: Column) -> f64 {
+        match column {
+            Column::Plus(at) | Column::Minus(at) => self.scales[at as usize],
+            Column::Lead(plus, minus) => self.scales[plus as usize].max(self.scales[minus as usize]),
+        }
+    }
+
+    fn is_free(&self, column: Column) -> bool {
+        matches!(column, Column::Plus(at) if self.losses.free() == Some(at))
+    }
+
+    fn add_column(&mut self, column: Column) {
+        if !self.known.insert(column) {
+            return;
+        }
+        let size = self.unit * self.scale(column);
+        // Costs that differ a little keep the simplex method from going in circles.
+        let about_one = 1.0 + 1e-10 * ((self.columns.len() as f64 * 0.618_033_988_75).fract());
+        let cost = match self.cost {
+            _ if self.is_free(column) => 0.0,
+            Cost::One => about_one / size,
+            Cost::Nothing => 0.0,
+        };
+        let (planes, n_before) = (&self.planes, self.n_before);
+        self.program.add_column(cost, |row| match row.checked_sub(n_before) {
+            Some(at) => column.of(&planes[at].0.normal) / size,
+            None => -1.0,
+        });
+        self.columns.push(column);
+    }
+
+    /// Asks for planes after a step.
+    fn ask(&mut self, step: f64) -> bool {
+        let Some(planes) = self.losses.planes(step) else { return false };
+        for plane in planes {
+            self.n_planes += 1;
+            let mut values = vec![1.0];
+            let value = |&column: &Column| column.of(&plane.normal) / (self.unit * self.scale(column));
+            values.extend(self.columns.iter().map(value));
+            if !(plane.offset.is_finite() && values.iter().all(|value| value.is_finite())) {
+                return false;
+            }
+            self.program.add_row(values, plane.offset / self.unit);
+            self.planes.push((plane, 0));
+        }
+        true
+    }
+
+    /// The minimum over what is known, columns that are too dear brought in; the bound that it gives.
+    fn solve(&mut self) -> f64 {
+        let mut bound = 0.0f64;
+        loop {
+            self.program.solve(MOST_STEPS);
+            let (found, columns) = self.bound();
+            bound = bound.max(found);
+            let n = self.columns.len();
+            columns.into_iter().for_each(|column| self.add_column(column));
+            if self.columns.len() == n {
+                break;
+            }
+        }
+        self.forget();
+        bound
+    }
+
+    /// The bound that the multipliers give, and the columns that keep it from being better.
+    fn bound(&self) -> (f64, Vec<Column>) {
+        let mut prices = vec![0.0; self.losses.dim()];
+        let (mut sum, mut offset) = (0.0, 0.0);
+        let mut mix = |plane: &Plane, y: f64| {
+            sum += y;
+            offset += y * plane.offset;
+            prices.iter_mut().zip(&plane.normal).for_each(|(price, slope)| *price += y * slope);
+            (sum, offset)
+        };
+        for (row, y) in self.program.multipliers() {
+            if let Some(at) = row.checked_sub(self.n_before) {
+                mix(&self.planes[at].0, y);
+            }
+        }
+        // What costs nothing must not be worth anything; a little of the first plane makes sure.
+        if let (Some(free), Some(first)) = (self.losses.free(), &self.first) {
+            let worth: f64 = self
+                .program
+                .multipliers()
+                .filter_map(|(row, y)| Some(y * self.planes[row.checked_sub(self.n_before)?].0.normal[free as usize]))
+                .sum();
+            let slope = first.normal[free as usize];
+            if worth > 0.0 && slope < 0.0 {
+                mix(first, -worth / slope);
+            } else if worth > 0.0 {
+                return (0.0, Vec::new());
+            }
+        }
+        let (sum, offset) = mix(&Plane { offset: 0.0, normal: vec![0.0; self.losses.dim()] }, 0.0);
+        let (dearest, columns) = self.losses.dearest(&self.on_scales(prices), NEW_COLUMNS);
+        let (found, is_dear) = match self.cost {
+            Cost::One => (offset / sum.max(dearest).max(1.0), dearest > 1.0 + DEAR),
+            Cost::Nothing => ((offset - self.radius * dearest) / sum.max(1.0), dearest > DEAR * self.unit / self.radius),
+        };
+        (found, if is_dear { columns } else { Vec::new() })
+    }
+
+    /// Where the bound of columns without a cost is what stops them, lets them go further.
+    fn widen(&mut self) -> bool {
+        let is_tight = self.program.multipliers().any(|(row, y)| row < self.n_before && y > 1e-13);
+        if !is_tight || self.radius >= MOST_RADIUS {
+            return false;
+        }
+        self.radius *= 1e3;
+        self.program.set_bound(0, -self.radius);
+        true
+    }
+
+    /// Drops planes that were not used for long.
+    fn forget(&mut self) {
+        self.planes.iter_mut().for_each(|(_, age)| *age += 1);
+        for (row, _) in self.program.multipliers() {
+            if let Some(at) = row.checked_sub(self.n_before) {
+                self.planes[at].1 = 0;
+            }
+        }
+        if self.planes.iter().filter(|(_, age)| *age > MOST_AGE).count() * 4 < self.planes.len() {
+            return;
+        }
+        let mut keeps = vec![true; self.n_before];
+        keeps.extend(self.planes.iter().map(|(_, age)| *age <= MOST_AGE));
+        self.program.keep_rows(&keeps);
+        self.planes.retain(|(_, age)| *age <= MOST_AGE);
+    }
+
+    /// Values of all columns at the minimum over what is known.
+    fn vertex(&self) -> Vec<f64> {
+        let mut x = vec![0.0; self.columns.len()];
+        for (at, value) in self.program.solution().filter(|(at, _)| *at > 0) {
+            x[at - 1] = value / self.scale(self.columns[at - 1]);
+        }
+        self.net(&mut x);
+        x
+    }
+
+    /// Takes away what columns of opposite signs have in common.
+    fn net(&self, x: &mut [f64]) {
+        let place = |column: Column| self.columns.iter().position(|other| *other == column);
+        for at in 0..x.len() {
+            let Column::Minus(coefficient) = self.columns[at] else { continue };
+            if x[at] > 0.0
+                && let Some(other) = place(Column::Plus(coefficient))
+            {
+                let common = x[at].min(x[other]);
+                x[at] -= common;
+                x[other] -= common;
+            }
+        }
+    }
+
+    fn cost_of(&self, x: &[f64]) -> f64 {
+        match self.cost {
+            Cost::One => x.iter().zip(&self.columns).filter(|(_, column)| !self.is_free(**column)).map(|(x, _)| x).sum(),
+            Cost::Nothing => 0.0,
+        }
+    }
+
+    fn coefficients(&self, x: &[f64]) -> Vec<f64> {
+        let mut coefficients = vec![0.0; self.losses.dim()];
+        self.columns.iter().zip(x).for_each(|(column, &x)| column.add_to(&mut coefficients, x));
+        coefficients
+    }
+}
+
+/// About the lowest point between the steps 0 and 1 of a convex function with a line of this slope added to it, and its value
+/// there without the line. Between a step that falls and one that rises, where their lines meet is tried next.
+fn lowest(along: &mut dyn FnMut(f64) -> (f64, f64), at_zero: f64, slope: f64) -> (f64, f64) {
+    let mut try_at = |step: f64| {
+        let (value, of_losses) = along(step);
+        (step, value, of_losses + slope)
+    };
+    let total = |(step, value, _): (f64, f64, f64)| value + slope * step;
+    let (mut left, mut right) = (try_at(0.0), try_at(1.0));
+    let mut best = if total(right) < at_zero { right } else { (0.0, at_zero, 0.0) };
+    if left.2 >= 0.0 {
+        return (best.0, best.1);
+    }
+    for _ in 0..MOST_TRIALS {
+        if right.2 <= 0.0 {
+            break;
+        }
+        let crossing = (total(right) - total(left) + left.2 * left.0 - right.2 * right.0) / (left.2 - right.2);
+        let least = total(left) + left.2 * (crossing - left.0);
+        if !crossing.is_finite() || total(best) - least <= 1e-3 * (at_zero - total(best)).abs() {
+            break;
+        }
+        let margin = 0.01 * (right.0 - left.0);
+        let trial = try_at(crossing.clamp(left.0 + margin, right.0 - margin));
+        if total(trial) < total(best) {
+            best = trial;
+        }
+        if trial.2 < 0.0 {
+            left = trial;
+        } else {
+            right = trial;
+        }
+    }
+    (best.0, best.1)
+}

@@ -1,0 +1,447 @@
+//! The simplex method for small linear programs that grow: min c·x, x ≥ 0, rows a·x ≥ b, all c ≥ 0.
+//!
+//! Rows and columns may be added, and idle rows taken away, between solves; each solve goes on from the last answer. A vertex is
+//! given by as many *basic* columns as there are *tight* rows: x of the basic ones solves the tight rows, multipliers y of the
+//! tight rows solve the basic columns' costs, and everything else is 0. So all that is kept is the inverse of that small matrix,
+//! and values are computed from it anew at every step. With rows that are violated the dual method brings multipliers along, with
+//! columns that would pay the primal method brings x along; x = 0 without a tight row is where nothing pays, and always a start.
+
+use crate::math::{add_multiple, dot};
+
+/// What counts as 0 in values, which are of the size of 1.
+const ZERO: f64 = 1e-10;
+/// Of costs: relative to each.
+const ZERO_COST: f64 = 1e-9;
+/// The least pivot.
+const PIVOT: f64 = 1e-9;
+/// Steps after which the inverse is computed anew.
+const FRESH: usize = 64;
+/// Steps without gain after which the first candidate is taken instead of the best, so that none comes twice.
+const IDLE: usize = 200;
+
+/// A row of the program: values·x ≥ bound.
+#[derive(Debug, Clone)]
+struct Row {
+    values: Vec<f64>,
+    bound: f64,
+}
+
+/// A linear program with its last answer.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Simplex {
+    costs: Vec<f64>,
+    rows: Vec<Row>,
+    /// Columns that are not 0 (but may be), and rows that are met exactly.
+    basic: Vec<usize>,
+    tight: Vec<usize>,
+    /// Of the matrix of tight rows and basic columns: a row per basic column, a number per tight row.
+    inverse: Vec<Vec<f64>>,
+    /// Values of the basic columns, multipliers of the tight rows.
+    x: Vec<f64>,
+    y: Vec<f64>,
+    n_steps: usize,
+}
+
+/// What stops a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Blocker {
+    /// The basic column at this position.
+    Basic(usize),
+    /// This column, which is not basic.
+    Column(usize),
+    /// The tight row at this position.
+    Tight(usize),
+    /// This row, which is not tight.
+    Row(usize),
+}
+
+/// A candidate: how far it lets a step go (numerator over pivot).
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    left: f64,
+    pivot: f64,
+    slack: f64,
+    blocker: Blocker,
+}
+
+impl Simplex {
+    /// Adds a column that is not used yet: its cost, and its value in every row. Returns its number.
+    pub(super) fn add_column(&mut self, cost: f64, values: impl Fn(usize) -> f64) -> usize {
+        self.rows.iter_mut().enumerate().for_each(|(at, row)| row.values.push(values(at)));
+        self.costs.push(cost);
+        self.costs.len() - 1
+    }
+
+    /// Adds a row. Returns its number.
+    pub(super) fn add_row(&mut self, values: Vec<f64>, bound: f64) -> usize {
+        self.rows.push(Row { values, bound });
+        self.rows.len() - 1
+    }
+
+    /// Another bound for a row; the next solve begins at 0.
+    pub(super) fn set_bound(&mut self, row: usize, bound: f64) {
+        self.rows[row].bound = bound;
+        self.begin();
+    }
+
+    /// Takes away rows that are not tight; the others keep their order.
+    pub(super) fn keep_rows(&mut self, keeps: &[bool]) {
+        let mut number = vec![usize::MAX; self.rows.len()];
+        let mut n = 0;
+        for (at, &keep) in keeps.iter().enumerate() {
+            if keep || self.tight.contains(&at) {
+                number[at] = n;
+                n += 1;
+            }
+        }
+        let mut at = 0;
+        self.rows.retain(|_| {
+            at += 1;
+            number[at - 1] != usize::MAX
+        });
+        self.tight.iter_mut().for_each(|row| *row = number[*row]);
+    }
+
+    /// Steps so far.
+    pub(super) fn n_steps(&self) -> usize {
+        self.n_steps
+    }
+
+    /// Columns with their values.
+    pub(super) fn solution(&self) -> impl Iterator<Item = (usize, f64)> {
+        self.basic.iter().zip(&self.x).map(|(&column, &x)| (column, x.max(0.0)))
+    }
+
+    /// Rows with their multipliers.
+    pub(super) fn multipliers(&self) -> impl Iterator<Item = (usize, f64)> {
+        self.tight.iter().zip(&self.y).map(|(&row, &y)| (row, y.max(0.0)))
+    }
+
+    fn begin(&mut self) {
+        self.basic.clear();
+        self.tight.clear();
+        self.inverse.clear();
+        self.renew();
+    }
+
+    /// Goes to the optimum, at most so many steps; whether it was reached.
+    pub(super) fn solve(&mut self, most_steps: usize) -> bool {
+        let (mut n_restarts, mut n_idle, mut last) = (0, 0, f64::NEG_INFINITY);
+        self.renew();
+        for step in 0..most_steps {
+            if step % FRESH == FRESH - 1 && !self.refresh() {
+                n_restarts += 1;
+            }
+            let is_careful = n_idle > IDLE;
+            let slacks = self.slacks();
+            let reduced = self.reduced_costs();
+            let worst_primal = self.most_violated(&slacks, is_careful);
+            let worst_dual = self.most_paying(&reduced, is_careful);
+            let done = match (worst_primal, worst_dual) {
+                (None, None) => {
+                    // An answer of an inverse with errors in it is none.
+                    if step % FRESH == 0 || self.is_exact() {
+                        return true;
+                    }
+                    n_restarts += usize::from(!self.refresh());
+                    true
+                }
+                (Some(violated), _) => self.dual_step(violated, &reduced, is_careful),
+                (None, Some(paying)) => self.primal_step(paying, &slacks, is_careful),
+            };
+            self.n_steps += 1;
+            if !done {
+                // No pivot is large enough: from the beginning, where everything is known exactly.
+                n_restarts += 1;
+                self.begin();
+            }
+            if n_restarts > 3 {
+                return false;
+            }
+            self.renew();
+            let value = dot(&self.y, &self.tight.iter().map(|&row| self.rows[row].bound).collect::<Vec<_>>());
+            n_idle = if (value - last).abs() > 1e-13 * value.abs() { 0 } else { n_idle + 1 };
+            last = value;
+        }
+        false
+    }
+
+    /// Values and multipliers from the inverse.
+    fn renew(&mut self) {
+        let bounds: Vec<f64> = self.tight.iter().map(|&row| self.rows[row].bound).collect();
+        self.x = self.inverse.iter().map(|row| dot(row, &bounds)).collect();
+        self.y = vec![0.0; self.tight.len()];
+        for (row, &column) in self.inverse.iter().zip(&self.basic) {
+            add_multiple(&mut self.y, self.costs[column], row);
+        }
+    }
+
+    /// Whether the tight rows are met.
+    fn is_exact(&self) -> bool {
+        let residual = |&row: &usize| self.row_value(row) - self.rows[row].bound;
+        self.tight.iter().all(|row| residual(row).abs() <= ZERO)
+    }
+
+    fn row_value(&self, row: usize) -> f64 {
+        let values = &self.rows[row].values;
+        self.basic.iter().zip(&self.x).map(|(&column, x)| values[column] * x).sum()
+    }
+
+    /// How far every row is from its bound; 0 for tight ones.
+    fn slacks(&self) -> Vec<f64> {
+        let mut slacks: Vec<f64> = (0..self.rows.len()).map(|row| self.row_value(row) - self.rows[row].bound).collect();
+        self.tight.iter().for_each(|&row| slacks[row] = 0.0);
+        slacks
+    }
+
+    /// What every column costs beyond what it pays; 0 for basic ones.
+    fn reduced_costs(&self) -> Vec<f64> {
+        let mut reduced = self.costs.clone();
+        for (&row, y) in self.tight.iter().zip(&self.y) {
+            add_multiple(&mut reduced, -y, &self.rows[row].values);
+        }
+        self.basic.iter().for_each(|&column| reduced[column] = 0.0);
+        reduced
+    }
+
+    fn most_violated(&self, slacks: &[f64], is_careful: bool) -> Option<Blocker> {
+        let of_rows = slacks.iter().enumerate().map(|(row, &slack)| (slack, Blocker::Row(row)));
+        let of_columns = self.x.iter().enumerate().map(|(at, &x)| (x, Blocker::Basic(at)));
+        worst(of_rows.chain(of_columns).filter(|(value, _)| *value < -ZERO), is_careful)
+    }
+
+    fn most_paying(&self, reduced: &[f64], is_careful: bool) -> Option<Blocker> {
+        let of_columns = reduced.iter().enumerate().map(|(column, &d)| (d, Blocker::Column(column)));
+        let is_paying = |&(d, blocker): &(f64, Blocker)| match blocker {
+            Blocker::Column(column) => d < -ZERO_COST * self.costs[column] - 1e-15,
+            _ => d < -ZERO,
+        };
+        let of_rows = self.y.iter().enumerate().map(|(at, &y)| (y, Blocker::Tight(at)));
+        worst(of_columns.chain(of_rows).filter(is_paying), is_careful)
+    }
+
+    /// What is violated becomes exact; multipliers move until one of them, or a reduced cost, is 0.
+    fn dual_step(&mut self, violated: Blocker, reduced: &[f64], is_careful: bool) -> bool {
+        // Per unit of the new multiplier: what the tight rows' fall by, and what the columns' reduced costs do.
+        let (falls, own) = match violated {
+            Blocker::Row(row) => {
+                let values = &self.rows[row].values;
+                (self.times_inverse(|column| values[column]), Some(row))
+            }
+            Blocker::Basic(at) => (self.inverse[at].clone(), None),
+            _ => return false,
+        };
+        let mut of_columns = own.map_or_else(|| vec![0.0; self.costs.len()], |row| self.rows[row].values.clone());
+        for (&row, fall) in self.tight.iter().zip(&falls) {
+            add_multiple(&mut of_columns, -fall, &self.rows[row].values);
+        }
+        let is_basic = self.marks(&self.basic, self.costs.len());
+        let of_rows = falls.iter().zip(&self.y).enumerate().map(|(at, (&pivot, &y))| Candidate {
+            left: y,
+            pivot,
+            slack: ZERO_COST,
+            blocker: Blocker::Tight(at),
+        });
+        let of_columns = of_columns.iter().zip(reduced).enumerate().filter(|(column, _)| !is_basic[*column]).map(
+            |(column, (&pivot, &d))| Candidate {
+                left: d,
+                pivot,
+                slack: ZERO_COST * self.costs[column].min(1.0),
+                blocker: Blocker::Column(column),
+            },
+        );
+        let Some(blocker) = first_to_block(of_rows.chain(of_columns), is_careful) else { return false };
+        match (violated, blocker) {
+            (Blocker::Row(row), Blocker::Tight(at)) => self.exchange_rows(at, row),
+            (Blocker::Row(row), Blocker::Column(column)) => self.grow(row, column),
+            (Blocker::Basic(out), Blocker::Tight(at)) => self.shrink(at, out),
+            (Blocker::Basic(out), Blocker::Column(column)) => self.exchange_columns(out, column),
+            _ => return false,
+        }
+        true
+    }
+
+    /// What pays is used; values move until one of them, or a slack, is 0.
+    fn primal_step(&mut self, paying: Blocker, slacks: &[f64], is_careful: bool) -> bool {
+        // Per unit of it: what the basic columns' values fall by.
+        let falls: Vec<f64> = match paying {
+            Blocker::Column(column) => self.inverse_times(|row| self.rows[row].values[column]),
+            Blocker::Tight(at) => self.inverse.iter().map(|row| -row[at]).collect(),
+            _ => return false,
+        };
+        let is_tight = self.marks(&self.tight, self.rows.len());
+        let own = |row: &Row| if let Blocker::Column(column) = paying { row.values[column] } else { 0.0 };
+        let fall_of = |row: &Row| {
+            let moved: f64 = self.basic.iter().zip(&falls).map(|(&column, fall)| row.values[column] * fall).sum();
+            moved - own(row)
+        };
+        let of_columns = falls.iter().zip(&self.x).enumerate().map(|(at, (&pivot, &x))| Candidate {
+            left: x,
+            pivot,
+            slack: ZERO,
+            blocker: Blocker::Basic(at),
+        });
+        let of_rows = self.rows.iter().enumerate().filter(|(at, _)| !is_tight[*at]).map(|(at, row)| Candidate {
+            left: slacks[at],
+            pivot: fall_of(row),
+            slack: ZERO,
+            blocker: Blocker::Row(at),
+        });
+        let Some(blocker) = first_to_block(of_columns.chain(of_rows), is_careful) else { return false };
+        match (paying, blocker) {
+            (Blocker::Column(column), Blocker::Basic(out)) => self.exchange_columns(out, column),
+            (Blocker::Column(column), Blocker::Row(row)) => self.grow(row, column),
+            (Blocker::Tight(at), Blocker::Basic(out)) => self.shrink(at, out),
+            (Blocker::Tight(at), Blocker::Row(row)) => self.exchange_rows(at, row),
+            _ => return false,
+        }
+        true
+    }
+
+    fn marks(&self, which: &[usize], n: usize) -> Vec<bool> {
+        let mut marks = vec![false; n];
+        which.iter().for_each(|&at| marks[at] = true);
+        marks
+    }
+
+    /// A row over the basic columns times the inverse.
+    fn times_inverse(&self, value: impl Fn(usize) -> f64) -> Vec<f64> {
+        let mut out = vec![0.0; self.tight.len()];
+        for (row, &column) in self.inverse.iter().zip(&self.basic) {
+            add_multiple(&mut out, value(column), row);
+        }
+        out
+    }
+
+    /// The inverse times a column over the tight rows.
+    fn inverse_times(&self, value: impl Fn(usize) -> f64) -> Vec<f64> {
+        let column: Vec<f64> = self.tight.iter().map(|&row| value(row)).collect();
+        self.inverse.iter().map(|row| dot(row, &column)).collect()
+    }
+
+    /// Another row is tight instead.
+    fn exchange_rows(&mut self, at: usize, row: usize) {
+        let values = &self.rows[row].values;
+        let mut factors = self.times_inverse(|column| values[column]);
+        let pivot = std::mem::replace(&mut factors[at], 0.0);
+        for line in &mut self.inverse {
+            let own = line[at] / pivot;
+            add_multiple(line, -own, &factors);
+            line[at] = own;
+        }
+        self.tight[at] = row;
+    }
+
+    /// Another column is basic instead.
+    fn exchange_columns(&mut self, at: usize, column: usize) {
+        let factors = self.inverse_times(|row| self.rows[row].values[column]);
+        let mut own = std::mem::take(&mut self.inverse[at]);
+        own.iter_mut().for_each(|value| *value /= factors[at]);
+        for (line, &factor) in self.inverse.iter_mut().zip(&factors) {
+            if !line.is_empty() {
+                add_multiple(line, -factor, &own);
+            }
+        }
+        self.inverse[at] = own;
+        self.basic[at] = column;
+    }
+
+    /// One more row is tight, one more column basic.
+    fn grow(&mut self, row: usize, column: usize) {
+        let values = &self.rows[row].values;
+        let of_row = self.times_inverse(|column| values[column]);
+        let of_column = self.inverse_times(|row| self.rows[row].values[column]);
+        let through: f64 = of_row.iter().zip(&self.tight).map(|(v, &row)| v * self.rows[row].values[column]).sum();
+        let pivot = values[column] - through;
+        for (line, u) in self.inverse.iter_mut().zip(&of_column) {
+            add_multiple(line, u / pivot, &of_row);
+            line.push(-u / pivot);
+        }
+        let mut last: Vec<f64> = of_row.iter().map(|v| -v / pivot).collect();
+        last.push(1.0 / pivot);
+        self.inverse.push(last);
+        self.basic.push(column);
+        self.tight.push(row);
+    }
+
+    /// One row fewer is tight, one column fewer basic.
+    fn shrink(&mut self, at: usize, out: usize) {
+        let mut own = self.inverse.swap_remove(out);
+        self.basic.swap_remove(out);
+        let pivot = own.swap_remove(at);
+        for line in &mut self.inverse {
+            let factor = line.swap_remove(at) / pivot;
+            add_multiple(line, -factor, &own);
+        }
+        self.tight.swap_remove(at);
+    }
+
+    /// The inverse from the rows themselves; if there is none, the beginning. Whether there was one.
+    fn refresh(&mut self) -> bool {
+        let k = self.basic.len();
+        let mut work: Vec<Vec<f64>> = self
+            .tight
+            .iter()
+            .enumerate()
+            .map(|(at, &row)| {
+                let mut line: Vec<f64> = self.basic.iter().map(|&column| self.rows[row].values[column]).collect();
+                line.resize(2 * k, 0.0);
+                line[k + at] = 1.0;
+                line
+            })
+            .collect();
+        for at in 0..k {
+            let best = (at..k).max_by(|&a, &b| work[a][at].abs().total_cmp(&work[b][at].abs())).unwrap_or(at);
+            work.swap(at, best);
+            let pivot = work[at][at];
+            if pivot.abs() < 1e-12 {
+                self.begin();
+                return false;
+            }
+            work[at].iter_mut().for_each(|value| *value /= pivot);
+            let own = std::mem::take(&mut work[at]);
+            for line in work.iter_mut().filter(|line| !line.is_empty()) {
+                let factor = line[at];
+                if factor != 0.0 {
+                    add_multiple(line, -factor, &own);
+                }
+            }
+            work[at] = own;
+        }
+        self.inverse = work.into_iter().map(|line| line[k..].to_vec()).collect();
+        self.renew();
+        true
+    }
+}
+
+/// The most negative one; the first where careful.
+fn worst(candidates: impl Iterator<Item = (f64, Blocker)>, is_careful: bool) -> Option<Blocker> {
+    let mut worst: Option<(f64, Blocker)> = None;
+    for (value, blocker) in candidates {
+        if is_careful {
+            return Some(blocker);
+        }
+        if worst.is_none_or(|(least, _)| value < least) {
+            worst = Some((value, blocker));
+        }
+    }
+    worst.map(|(_, blocker)| blocker)
+}
+
+/// Who stops a step first; of those that stop it at about the same place the one with the largest pivot (Harris, 1973).
+fn first_to_block(candidates: impl Iterator<Item = Candidate>, is_careful: bool) -> Option<Blocker> {
+    let candidates: Vec<Candidate> = candidates.filter(|candidate| candidate.pivot > PIVOT).collect();
+    let ratio = |candidate: &Candidate| candidate.left.max(0.0) / candidate.pivot;
+    let slack = |candidate: &Candidate| if is_careful { 0.0 } else { candidate.slack };
+    let reach = candidates
+        .iter()
+        .map(|candidate| (candidate.left.max(0.0) + slack(candidate)) / candidate.pivot)
+        .fold(f64::INFINITY, f64::min);
+    let mut best: Option<&Candidate> = None;
+    for candidate in candidates.iter().filter(|candidate| ratio(candidate) <= reach) {
+        if best.is_none_or(|best| candidate.pivot > best.pivot) {
+            best = Some(candidate);
+        }
+    }
+    best.map(|candidate| candidate.blocker)
+}
