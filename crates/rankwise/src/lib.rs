@@ -49,7 +49,7 @@ mod solver;
 
 pub use error::{Error, Place, Result};
 pub use estimator::{
-    CompareRank, CompareSvm, Davidson, Effort, Fit, ItemEstimator, LabelData, LabelEstimator, OnlineSvm, PairEstimator,
+    CompareLp, CompareRank, CompareSvm, Davidson, Effort, Fit, ItemEstimator, LabelData, LabelEstimator, OnlineSvm, PairEstimator,
     OneNormRankSvm, RankSvm, RankingVectorMachine, Ridge, SvmClassifier, SvmRegressor, SwapSvm, Variant,
 };
 pub use kernel::{Approx, Gamma, Kernel};

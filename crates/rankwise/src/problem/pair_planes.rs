@@ -50,6 +50,16 @@ impl<'a> PairPlanes<'a> {
         PairPlanes { map, n_items, pairs, margin, leads, eta: 0.0, changes, eta_change: 0.0 }
     }
 
+    /// How many items there are.
+    pub(crate) fn n_items(&self) -> usize {
+        self.n_items
+    }
+
+    /// Pairs with a slack of at least this where it is.
+    pub(crate) fn n_at_least(&self, slack: f64) -> usize {
+        (0..self.pairs.len()).filter(|&at| self.slack(at, 0.0).0 >= slack).count()
+    }
+
     fn has_eta(&self) -> bool {
         self.margin == Margin::Soft
     }
