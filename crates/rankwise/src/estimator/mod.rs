@@ -10,6 +10,7 @@ mod compare;
 mod davidson;
 mod few_dimensions;
 mod given;
+mod hard_pairs;
 mod item_dual;
 mod item_estimator;
 mod item_landmarks;
