@@ -36,7 +36,8 @@ pub(crate) use tune_labels::LabelSearch;
 fn c(typed: f64) -> Run<f64> {
     if typed == f64::INFINITY {
         return Err(Failure::Usage(
-            "--C inf: hard margins are not available yet; choose a large finite C, such as --C 1e6".into(),
+            "--C inf is a hard margin, which leaves nothing to choose; give it to train, or choose finite values"
+                .into(),
         ));
     }
     Ok(typed)

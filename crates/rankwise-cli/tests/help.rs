@@ -42,7 +42,7 @@ fn tune_offers_no_hard_margin() {
     for command in ["train", "tune"] {
         let help = Room::new().run(&format!("{command} --help")).ends(0).out;
         let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(help.contains("inf (train on items) is a hard margin"), "{help}");
+        assert!(help.contains("inf is a hard margin (train)"), "{help}");
     }
 }
 

@@ -42,7 +42,6 @@ fn numbers_out_of_range() {
     for c in ["0", "-1", "nan", "-1e3"] {
         refused(&room, &format!("{train} --C {c}"), &["C = "]);
     }
-    refused(&room, &format!("{train} --C inf"), &["--C inf", "not available yet", "finite"]);
     refused(&room, &format!("{train} --C ten"), &["--C"]);
     for gamma in ["0", "-1", "nan", "inf"] {
         refused(&room, &format!("{train} --kernel rbf --gamma {gamma}"), &["gamma = "]);

@@ -51,6 +51,7 @@ Objective of compare on pairs, z = margin, non-ties oriented so that z should be
   ½‖u‖² + C·[Σ_non-ties c·ℓ(1 − β − z) + Σ_ties c·(ℓ(1 + β + z) + ℓ(1 + β − z))]
 C multiplies the sum of the losses, not their mean. With --tie-band pair, β is a function of the
 pair: of the mean of both sides, of their absolute difference, and of the columns pair.NAME.
+With --C inf no loss is left: z + β ≥ 1 for non-ties, |z| + β ≤ −1 for ties, or there is no model.
 
 Probabilities of left, tie and right come from compare --loss logistic (Rao and Kupper) and from
 davidson, both of which minimise ½‖u‖² − C·Σ c·log P, and with --calibrate from margins of pairs
@@ -106,7 +107,7 @@ pub(crate) struct LearnArgs {
     /// regression; online: random steps, for data of any size [default: rank for items, compare for pairs]
     #[arg(long, value_parser = choice::method(), help_heading = "Method")]
     pub(crate) method: Option<Method>,
-    /// Multiplies the sum of the losses: large means closer to the data; inf (train on items) is a hard margin [default: 1]
+    /// Multiplies the sum of the losses: large means closer to the data; inf is a hard margin (train) [default: 1]
     #[arg(long = "C", alias = "c", value_name = "C", allow_negative_numbers = true, help_heading = "Method")]
     pub(crate) c: Option<f64>,
     /// The loss of a pair; logistic gives compare probabilities; epsilon and squared-epsilon are for regress [default:

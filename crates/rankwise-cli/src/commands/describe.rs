@@ -100,6 +100,8 @@ impl<'a> SvmJson<'a> {
 struct Separation {
     separable: bool,
     margin: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lp_slack: Option<f64>,
 }
 
 /// What only models learnt from pairs have.
@@ -171,7 +173,11 @@ impl<'a> Description<'a> {
             classes: model.classes.as_deref(),
             bias: bias(model),
             svm: training.svm.as_ref().map(|svm| SvmJson::new(model, svm)),
-            separation: training.margin.map(|margin| Separation { separable: true, margin }),
+            separation: training.margin.map(|margin| Separation {
+                separable: true,
+                margin,
+                lp_slack: training.lp_slack,
+            }),
             comparer: (training.learnt_from != LearntFrom::Items).then(|| Comparer::new(model)),
         }
     }
@@ -227,9 +233,14 @@ pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
         let what = match training.method {
             Method::Classify => "the least distance of an item from where classes change, 1/‖w‖",
             Method::Regress => "1/‖w‖ of the flattest function within the tube",
+            _ if training.lp_slack.is_some() => "−1/β, the least distance of a pair's |margin| from the threshold 1",
             _ => "the least lead of a better item, for weights of norm 1",
         };
         facts.add("margin", format!("{}: {what}", rounded(margin)));
+    }
+    if let Some(slack) = training.lp_slack {
+        let is_feasible = if slack >= -1e-9 { "yes" } else { "no" };
+        facts.add("max-margin LP", format!("feasible there: {is_feasible}, smallest slack {}", rounded(slack)));
     }
     if training.learnt_from != LearntFrom::Items {
         add_comparer_facts(facts, model);

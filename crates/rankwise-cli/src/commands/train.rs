@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::time::Instant;
 
+use rankwise::Error;
 use rankwise::data::{Comparisons, Outcome, Pair};
 use rankwise::estimator::{Fit, PairEstimator};
 use rankwise::io::{self, PairFiles};
 use rankwise::metrics::Judged;
-use rankwise::model::Model;
+use rankwise::model::{Method, Model};
 use serde::Serialize;
 
 use super::describe::{self, Description};
@@ -47,7 +48,13 @@ fn on_pairs(files: &PairFiles, estimator: &PairEstimator, target: &Path, output:
         format!("read {} ({}) in {load_seconds:.2} s", count(data.n_pairs(), "pair"), count(data.n_ties(), "tie"))
     });
 
-    let fit = fit(output, |bar| estimator.fit_watched(&data, bar))??;
+    let fit = match fit(output, |bar| estimator.fit_watched(&data, bar))? {
+        Err(error @ Error::NotSeparable { .. }) => {
+            let seconds = Seconds { load: load_seconds, train: started.elapsed().as_secs_f64() - load_seconds };
+            return tell_no_margin(estimator, &data, &error, seconds, output);
+        }
+        ended => ended?,
+    };
     save_model(target, &fit.model)?;
     fit.model.training.warnings.iter().for_each(|warning| output.warning(warning));
 
@@ -73,6 +80,70 @@ fn on_pairs(files: &PairFiles, estimator: &PairEstimator, target: &Path, output:
             facts.to_string()
         },
     )
+}
+
+/// The answer that no scores tell all pairs and ties apart: there is no model to write.
+fn tell_no_margin(
+    estimator: &PairEstimator,
+    data: &Comparisons,
+    error: &Error,
+    seconds: Seconds,
+    output: &Output,
+) -> Run<()> {
+    let Error::NotSeparable { problem, items, .. } = error else { return Ok(()) };
+    output.verdict(&format!("no model is written: {error}"));
+    let threads = rayon::current_num_threads();
+    let (c, kernel, _) = estimator.shape();
+    let (pairs, ties, features) = (data.n_pairs(), data.n_ties(), data.set.items.features.n_cols());
+    output.summary(
+        || NoMarginJson {
+            model: None,
+            method: estimator.method(),
+            kernel: kernel.name(),
+            c,
+            separable: false,
+            reason: problem,
+            items: *items,
+            features,
+            pairs,
+            ties,
+            seconds,
+            peak_memory_bytes: peak_memory(),
+            threads,
+            warnings: &[],
+        },
+        || {
+            let mut facts = Facts::default();
+            facts.add("method", estimator.method().name());
+            facts.add("kernel", kernel.name());
+            facts.add("C", describe::c_text(c));
+            let (pairs, ties) = (count(pairs, "pair"), count(ties, "tie"));
+            let (items, features) = (count(*items, "item"), count(features, "feature"));
+            facts.add("data", format!("{pairs} ({ties}), {items}, {features}"));
+            facts.add("separable", "no");
+            facts.add("time", seconds.text(threads));
+            facts.to_string()
+        },
+    )
+}
+
+#[derive(Debug, Serialize)]
+struct NoMarginJson<'a> {
+    model: Option<String>,
+    method: Method,
+    kernel: &'static str,
+    #[serde(rename = "C", serialize_with = "describe::or_inf")]
+    c: f64,
+    separable: bool,
+    reason: &'a str,
+    items: usize,
+    features: usize,
+    pairs: usize,
+    ties: usize,
+    seconds: Seconds,
+    peak_memory_bytes: Option<u64>,
+    threads: usize,
+    warnings: &'a [String],
 }
 
 /// Fits behind a shield, with a bar. Ctrl-C is an error of its own; what the library says comes back as it is.

@@ -10,7 +10,7 @@ use rankwise::{Loss, RankSvm, Ridge, SwapSvm};
 
 use super::online::{self, OnlinePlan};
 use super::svm::{self, SvmPlan};
-use super::{c, common_effort, estimator, item_source, kernel, pair_files, refuse, refuse_unused, time_limit};
+use super::{common_effort, estimator, item_source, kernel, pair_files, refuse, refuse_unused, time_limit};
 use crate::args::{Common, KernelName, LearnArgs, TrainArgs};
 use crate::exit::{Failure, Run};
 
@@ -75,8 +75,7 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
         [("--init", args.init.is_some()), ("--normalise", args.normalise), ("--memory-mb", args.memory_mb.is_some())];
     refuse(&typed, "pairs", remedy)?;
     let loss = learn.loss.unwrap_or_default();
-    let mut estimator =
-        estimator(learn, &[loss], common)?.shaped(c(learn.c.unwrap_or(1.0))?, kernel(&learn.kernel)?, loss);
+    let mut estimator = estimator(learn, &[loss], common)?.shaped(learn.c.unwrap_or(1.0), kernel(&learn.kernel)?, loss);
     estimator.effort_mut().time_limit = time_limit(args.time_limit)?;
     estimator.check()?; // before anything is read
     let files = pair_files(&learn.source, learn.format.format, learn.precision)?;

@@ -330,7 +330,7 @@ fn separated(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], 
     let units = (0..features.n_cols()).map(|at| spread * divisors.map_or(1.0, |divisors| divisors[at])).collect();
     let equal: Vec<ItemTerm> = terms.iter().map(|term| ItemTerm { cost: 1.0, ..*term }).collect();
     let mut sums = ItemSums::new(features, Some(Cow::Owned(units)), Cow::Borrowed(&equal), Slack::Squared);
-    match hard_margin::separate(&mut sums, None, aim.limits) {
+    match hard_margin::separate(&mut sums, None, 1.0, aim.limits) {
         Separation::Found { weights, objective, gap, steps, stop } => {
             let scores = sums.scores(&weights);
             let bound = |of: fn(&ItemTerm) -> f64, best: fn(f64, f64) -> f64| {
@@ -547,7 +547,8 @@ fn still_unknown(steps: u64, n_items: usize) -> Error {
     }
 }
 
-fn unknown(stop: Stop) -> Error {
+/// A search for a hard margin that ended before it was known whether there is one.
+pub(super) fn unknown(stop: Stop) -> Error {
     if stop == Stop::Interrupted {
         return Error::Interrupted;
     }

@@ -89,6 +89,7 @@ impl ItemRecord<'_> {
             collapsed: false,
             tie_share: TieShare { observed: 0.0, predicted: 0.0 },
             margin: is_hard.then(|| 1.0 / (2.0 * largest).sqrt()).filter(|margin| margin.is_finite()),
+            lp_slack: None,
             normalise: false,
             pairs_per_item: None,
             online: None,

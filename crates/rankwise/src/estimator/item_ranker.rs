@@ -274,6 +274,7 @@ impl Record<'_> {
             collapsed: false,
             tie_share: TieShare { observed: 0.0, predicted: 0.0 },
             margin: self.margin,
+            lp_slack: None,
             normalise: self.normalise,
             pairs_per_item: self.pairs_per_item,
             online: None,

@@ -11,6 +11,7 @@ mod compare_lp;
 mod davidson;
 mod few_dimensions;
 mod given;
+mod hard_pairs;
 mod item_dual;
 mod item_estimator;
 mod item_landmarks;

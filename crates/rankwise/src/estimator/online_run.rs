@@ -497,6 +497,7 @@ impl OnlineRun {
             collapsed: false,
             tie_share: TieShare { observed: 0.0, predicted: 0.0 },
             margin: None,
+            lp_slack: None,
             normalise: false,
             approx: None,
             pairs_per_item: None,

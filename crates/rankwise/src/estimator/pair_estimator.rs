@@ -58,6 +58,11 @@ impl PairEstimator {
         }
     }
 
+    /// The method.
+    pub fn method(&self) -> Method {
+        self.machine().method
+    }
+
     /// C, kernel and loss: what all methods have and a grid may run over.
     pub fn shape(&self) -> (f64, Kernel, Loss) {
         match self {

@@ -108,6 +108,10 @@ impl<'a> Space<'a> {
         })
     }
 
+    pub(super) fn features(&self) -> &Features {
+        &self.features
+    }
+
     /// How many weights of margins there are.
     pub(super) fn n_columns(&self) -> usize {
         self.features.n_cols()
@@ -181,7 +185,7 @@ impl<'e> Instance<'e, '_> {
     }
 
     /// The losses as a function of weights of these features.
-    fn sums<'s>(&'s self, features: &'s Features, space: &'s Space<'_>) -> PairSums<'s> {
+    pub(super) fn sums<'s>(&'s self, features: &'s Features, space: &'s Space<'_>) -> PairSums<'s> {
         let (costs, rule) = (self.task_costs(), self.rule());
         let rows = Cow::Borrowed(&space.rows[..]);
         let capped = self.task == Task::Compare { capped: true };

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::calibration::{Seen, calibrate};
 use super::common::{Effort, Fit};
+use super::hard_pairs::Ends;
 use super::item_landmarks::check_approx;
 use super::pair_solution::{By, CrossFitted, Instance, Solution, Start, WhenNeeded};
 use super::pair_weights::{FEW_ITEMS, Space};
@@ -49,12 +50,7 @@ pub(super) struct PairMachine {
 impl PairMachine {
     /// Whether the parameters are within their ranges.
     pub(super) fn check(&self) -> Result<()> {
-        if self.c == f64::INFINITY {
-            return Err(Error::Unsupported {
-                problem: "C = inf asks for a hard margin, which this version does not have".into(),
-                remedy: "choose a large finite C, such as 1e6".into(),
-            });
-        }
+        self.check_hard()?;
         let positive = |name: &'static str, value: f64| {
             if value > 0.0 && value.is_finite() {
                 Ok(())
@@ -84,7 +80,9 @@ impl PairMachine {
                 remedy: "leave tie region and balance as they are, or choose the loss squared-hinge or hinge".into(),
             });
         }
-        positive("C", self.c)?;
+        if !self.is_hard() {
+            positive("C", self.c)?;
+        }
         positive("tie_weight", self.tie_weight)?;
         self.kernel.check()?;
         check_approx(self.approx, self.kernel, self.c)?;
@@ -103,11 +101,39 @@ impl PairMachine {
         self.effort.check()
     }
 
+    /// Whether no loss is allowed for.
+    fn is_hard(&self) -> bool {
+        self.c == f64::INFINITY
+    }
+
+    /// Refuses what a hard margin has no answer to.
+    fn check_hard(&self) -> Result<()> {
+        let refused = match self.method {
+            _ if !self.is_hard() => return Ok(()),
+            Method::Rank2 => "rank2 asks of a tie what nothing fulfils and has no hard margin",
+            _ if self.has_likelihood() || self.loss == Loss::Logistic => {
+                "the logistic loss is never 0 and has no hard margin"
+            }
+            _ if self.tie_band == TieBandKind::Pair => "a hard margin has no tie band that depends on the pair",
+            _ if self.calibrate => "a hard margin leaves no errors to fit probabilities to",
+            _ => return Ok(()),
+        };
+        Err(Error::Unsupported { problem: format!("C = inf: {refused}"), remedy: "choose a finite C".into() })
+    }
+
     pub(super) fn fit(&self, data: &Comparisons, watch: &dyn Watch) -> Result<Fit> {
         self.check()?;
         let started = Instant::now();
         self.effort.in_pool(|threads| {
-            let model = self.fit_here(data, watch, started)?;
+            let model = if self.is_hard() {
+                // Any loss that ends at 0 leads there; this one does so in few steps.
+                let mut model =
+                    PairMachine { loss: Loss::SquaredHinge, ..self.clone() }.fit_here(data, watch, started)?;
+                model.training.loss = self.loss;
+                model
+            } else {
+                self.fit_here(data, watch, started)?
+            };
             Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
         })
     }
@@ -150,6 +176,12 @@ impl PairMachine {
         let data: &Comparisons = &data;
         let features = scaled.as_ref().unwrap_or(&data.set.items.features);
         let kernel = self.kernel.resolve(features)?;
+        if self.is_hard() && !kernel.is_positive_definite() {
+            return Err(Error::Unsupported {
+                problem: format!("C = inf: the {} kernel is not positive definite, and u has no norm", kernel.name()),
+                remedy: "choose a finite C, or --kernel rbf, poly with a --coef0 of at least 0, or linear".into(),
+            });
+        }
         let (band, context_scaler) = self.band(data)?;
         let in_weights = self.is_solved_in_weights(kernel, data.set.items.n_items(), data.n_pairs());
         let space = match kernel {
@@ -342,7 +374,7 @@ impl PairMachine {
         start: Start<'_>,
         with_threshold: bool,
     ) -> Result<Answer<'a>> {
-        let solution = instance.solve(start)?;
+        let solution = if self.is_hard() { instance.solve_hard()? } else { instance.solve(start)? };
         // β < 0: scores are −u/β, so that the machine's own threshold is 1. A likelihood has a scale of its own.
         let data = instance.data;
         let size = |k: usize| solution.margins.of(data, k).abs();
@@ -360,6 +392,14 @@ impl PairMachine {
         let is_banded = solution.offsets.is_some();
         let threshold = match self.threshold {
             _ if !with_threshold || has_likelihood => 0.0,
+            // No pair is on the wrong side of it, and it is as far from all as can be.
+            _ if self.is_hard() && self.method == Method::Compare => {
+                if no_tie_region {
+                    0.0
+                } else {
+                    unit
+                }
+            }
             ThresholdRule::Refit => {
                 held_out = self.held_out(instance, &solution)?;
                 if let Some(held_out) = &held_out {
@@ -405,7 +445,10 @@ impl PairMachine {
             // + 0: an empty sum is −0
             (0..data.n_pairs()).filter(|&k| is_tie(k)).map(weight).sum::<f64>() / all + 0.0
         };
-        let certificate = if instance.space.is_some_and(|space| space.is_approximate()) {
+        let is_compared = self.is_hard() && instance.has_beta();
+        let certificate = if self.is_hard() {
+            "upper minus lower bound of ½‖u‖², relative to the upper one"
+        } else if instance.space.is_some_and(|space| space.is_approximate()) {
             "relative duality gap of the machine without approximation"
         } else if matches!(solution.by, By::Weights { .. }) {
             "relative duality gap, in f64 from the slopes of the losses, β at its best"
@@ -422,7 +465,7 @@ impl PairMachine {
             c: self.c,
             tol: self.effort.tol,
             seed: self.effort.seed,
-            threshold_rule: if self.has_likelihood() { ThresholdRule::Model } else { self.threshold },
+            threshold_rule: if self.has_likelihood() || is_compared { ThresholdRule::Model } else { self.threshold },
             tie_region: self.tie_region,
             tie_band: self.tie_band,
             tie_parameter: None,
@@ -448,7 +491,15 @@ impl PairMachine {
             support_pairs: solution.n_support_pairs(),
             collapsed: solution.collapsed,
             tie_share: TieShare { observed: share(&|k| data.outcomes[k] == Outcome::Tie), predicted: share(&is_tie) },
-            margin: None,
+            margin: match answer.beta {
+                _ if !self.is_hard() => None,
+                Some(beta) => Some(-1.0 / beta),
+                None => Some(1.0 / (2.0 * solution.objective).sqrt()).filter(|margin| margin.is_finite()),
+            },
+            lp_slack: answer.beta.filter(|_| self.is_hard()).map(|beta| {
+                let ends = Ends::of(instance, &solution.margins);
+                (1.0 - ends.largest_tie / unit).min(ends.least / unit - 1.0) + 1.0 / beta
+            }),
             normalise: false,
             approx: self.approx,
             pairs_per_item: None,
@@ -523,7 +574,8 @@ impl PairMachine {
     pub(super) fn task(&self, n_ties: usize) -> Task {
         match self.method {
             Method::Compare | Method::Davidson if n_ties == 0 => Task::Rank,
-            Method::Compare => Task::Compare { capped: self.tie_region == TieRegion::Always },
+            // Without slack β ≤ −1 wherever there is a tie.
+            Method::Compare => Task::Compare { capped: self.tie_region == TieRegion::Always && !self.is_hard() },
             Method::Davidson => Task::Davidson,
             Method::Rank2 => Task::Rank2,
             _ => Task::Rank,
@@ -532,6 +584,9 @@ impl PairMachine {
 
     /// C·c of every pair.
     fn costs<'d>(&self, data: &'d Comparisons) -> Costs<'d> {
+        if self.is_hard() {
+            return Costs::Factors { weights: None, tie: 1.0, other: 1.0 };
+        }
         let [tie, other] = self.factors(data, |_| true);
         Costs::Factors { weights: data.weights.as_deref(), tie, other }
     }

@@ -321,7 +321,7 @@ impl<'a> RankPath<'a> {
         // In units of the usual difference numbers are near 1.
         self.sums.set_unit(difference);
         let start = start.map(|start| start.iter().map(|w| w * difference).collect());
-        match hard_margin::separate(&mut self.sums, start, limits) {
+        match hard_margin::separate(&mut self.sums, start, 1.0, limits) {
             Separation::Found { weights, objective, gap, steps, stop } => Ok(Solution {
                 weights: weights.into_iter().map(|w| w / difference).collect(),
                 bias: 0.0,

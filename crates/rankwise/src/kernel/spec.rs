@@ -92,6 +92,11 @@ impl Kernel {
         Kernel::Rbf { gamma: Gamma::Value(gamma) }
     }
 
+    /// The name in options and files.
+    pub fn name(self) -> &'static str {
+        self.with_scale(1.0).name()
+    }
+
     /// Checks the parameters.
     pub fn check(self) -> Result<()> {
         self.with_scale(1.0).check()

@@ -224,9 +224,13 @@ pub struct Training {
     /// Observed and predicted shares of ties.
     pub tie_share: TieShare,
     /// With C = ∞, the least lead of a better item over a worse one for weights of norm 1; of a classifier or a regression,
-    /// 1/‖w‖.
+    /// 1/‖w‖; of a comparison machine −1/β, the least distance of a pair's |margin| from the threshold 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
+    /// With C = ∞ on pairs with ties: the least slack of a row of the linear program that maximises the margin, at −u/β and
+    /// −1/β, which are feasible there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lp_slack: Option<f64>,
     /// Losses were divided by the number of pairs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub normalise: bool,

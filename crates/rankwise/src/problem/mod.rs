@@ -184,7 +184,8 @@ pub(crate) trait BlockSums {
     fn along(&mut self, step: f64) -> (f64, f64);
     /// What the losses are multiplied with.
     fn set_c(&mut self, c: f64);
-    /// The least lead of a better item over a worse one, where the blocks are.
+    /// The least lead of a better item over a worse one, where the blocks are; of judged pairs with ties, half of what the least
+    /// difference of a non-tie is above the largest of a tie.
     fn least_lead(&self) -> f64;
     /// Rounds off the kink of the hinge over this width.
     fn round_off(&mut self, width: f64);

@@ -117,6 +117,9 @@ impl Tuner {
     /// Whether every point is within its range; tuning asks too.
     pub fn check(&self) -> Result<()> {
         let grid = self.points()?;
+        if let Some(bad) = grid.c.iter().find(|c| !c.is_finite()) {
+            return Err(Error::parameter("C", bad, "a finite number above 0"));
+        }
         // Whether one is in its range does not depend on the others.
         grid.c.iter().try_for_each(|&c| self.point(c, grid.kernels[0], grid.losses[0]).check())?;
         grid.kernels.iter().try_for_each(|&kernel| self.point(grid.c[0], kernel, grid.losses[0]).check())?;

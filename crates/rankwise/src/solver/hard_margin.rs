@@ -14,11 +14,11 @@ use crate::problem::BlockSums;
 use crate::progress::Stop;
 
 /// How much C grows from one minimum to the next.
-const GROWTH: f64 = 32.0;
+pub(crate) const GROWTH: f64 = 32.0;
 /// Minima after which nothing more is to be learnt in floating point.
-const MOST_MINIMA: usize = 16;
+pub(crate) const MOST_MINIMA: usize = 16;
 /// A least lead this small, where items usually differ by 1, counts as none.
-const NO_LEAD: f64 = 1e-7;
+pub(crate) const NO_LEAD: f64 = 1e-7;
 
 /// What was found.
 pub(crate) enum Separation {
@@ -44,12 +44,12 @@ pub(crate) enum Separation {
     Unknown(Stop),
 }
 
-/// Searches from `start`. The usual difference of two items should be about 1.
-pub(crate) fn separate(sums: &mut dyn BlockSums, start: Option<Vec<f64>>, limits: Limits<'_>) -> Separation {
+/// Searches from `start`. `unit` is the usual difference of two items.
+pub(crate) fn separate(sums: &mut dyn BlockSums, start: Option<Vec<f64>>, unit: f64, limits: Limits<'_>) -> Separation {
     let (mut start, mut steps) = (start, 0);
-    let mut best: Option<(Vec<f64>, f64, f64)> = None;
-    let mut largest_lead = f64::INFINITY;
-    let mut c = 1.0;
+    let mut best: Option<(Vec<f64>, f64)> = None;
+    let (mut largest_lead, mut bound) = (f64::INFINITY, 0.0_f64);
+    let (mut c, mut limit) = (1.0 / (unit * unit), None);
     for _ in 0..MOST_MINIMA {
         sums.set_c(c);
         let inner =
@@ -63,37 +63,34 @@ pub(crate) fn separate(sums: &mut dyn BlockSums, start: Option<Vec<f64>>, limits
         if total > 0.0 {
             largest_lead = f64::min(largest_lead, square.sqrt() / total);
         }
-        let bound = if square > 0.0 { total * total / (2.0 * square) } else { 0.0 };
+        // Every bound holds; those of a very large C have few digits.
+        if total > 0.0 && square > 0.0 {
+            bound = bound.max(total * total / (2.0 * square));
+        }
         let lead = sums.least_lead();
         let stop = minimum.stop.filter(|stop| *stop != Stop::Stalled);
         if lead > 0.0 {
             let objective = 0.5 * dot(&minimum.weights, &minimum.weights) / (lead * lead);
-            let gap = ((objective - bound) / objective).max(0.0);
             if best.as_ref().is_none_or(|best| objective < best.1) {
-                best = Some((minimum.weights.iter().map(|w| w / lead).collect(), objective, gap));
+                best = Some((minimum.weights.iter().map(|w| w / lead).collect(), objective));
             }
-            if gap <= limits.tol {
-                break;
-            }
-        } else if best.is_none() && largest_lead <= NO_LEAD {
+        } else if best.is_none() && largest_lead <= NO_LEAD * unit {
             return Separation::None { largest_lead };
         }
-        if let Some(stop) = stop {
-            return match best {
-                Some((weights, objective, gap)) => {
-                    Separation::Found { weights, objective, gap, steps, stop: Some(stop) }
-                }
-                None => Separation::Unknown(stop),
-            };
+        let is_met = best.as_ref().is_some_and(|(_, objective)| objective - bound <= limits.tol * objective);
+        if is_met || stop.is_some() {
+            limit = stop;
+            break;
         }
         start = Some(minimum.weights);
         c *= GROWTH;
     }
     match best {
-        Some((weights, objective, gap)) => {
-            let stop = (gap > limits.tol).then_some(Stop::Stalled);
+        Some((weights, objective)) => {
+            let gap = ((objective - bound) / objective).max(0.0);
+            let stop = (gap > limits.tol).then_some(limit.unwrap_or(Stop::Stalled));
             Separation::Found { weights, objective, gap, steps, stop }
         }
-        None => Separation::Unknown(Stop::Stalled),
+        None => Separation::Unknown(limit.unwrap_or(Stop::Stalled)),
     }
 }

@@ -56,6 +56,7 @@ fn training(kernel: KernelFunction, method: Method) -> Training {
         margin: Some(0.1),
         normalise: false,
         pairs_per_item: None,
+        lp_slack: None,
         online: None,
         svm: None,
         program: None,

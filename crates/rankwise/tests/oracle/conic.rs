@@ -81,7 +81,7 @@ pub(crate) fn factor(mut k: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
 }
 
 /// Items as vectors whose dot products are kernel values.
-fn explicit_items(kernel: Kernel, data: &Comparisons) -> Vec<Vec<f64>> {
+pub(crate) fn explicit_items(kernel: Kernel, data: &Comparisons) -> Vec<Vec<f64>> {
     let rows = rows_of(&data.set.items.features);
     if kernel == Kernel::Linear {
         return rows;

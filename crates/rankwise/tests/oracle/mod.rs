@@ -3,6 +3,7 @@
 mod both;
 pub(crate) mod classify;
 pub(crate) mod conic;
+mod hard_pairs;
 mod item_landmarks;
 mod kernel_items;
 mod kernel_rank;

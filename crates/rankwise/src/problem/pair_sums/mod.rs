@@ -421,11 +421,23 @@ impl BlockSums for PairSums<'_> {
     }
 
     fn least_lead(&self) -> f64 {
-        let leads = self.visit(|range| {
-            let others = range.filter(|&k| self.outcomes[k] != Outcome::Tie && self.counts(k));
-            others.map(|k| self.margin(&self.here.way, k)).fold(f64::INFINITY, f64::min)
+        // The least margin of a non-tie, and the largest of a tie.
+        let ends = self.visit(|range| {
+            let (mut least, mut largest) = (f64::INFINITY, 0.0_f64);
+            for k in range.filter(|&k| self.counts(k)) {
+                let z = self.margin(&self.here.way, k);
+                if self.outcomes[k] == Outcome::Tie {
+                    largest = largest.max(z.abs());
+                } else {
+                    least = least.min(z);
+                }
+            }
+            (least, largest)
         });
-        leads.into_iter().fold(f64::INFINITY, f64::min)
+        let (least, largest) =
+            ends.into_iter().fold((f64::INFINITY, 0.0_f64), |sum, part| (sum.0.min(part.0), sum.1.max(part.1)));
+        // β in the middle gives both kinds of pairs the same distance.
+        if self.rule.has_offset() { 0.5 * (least - largest) } else { least }
     }
 
     fn round_off(&mut self, width: f64) {
