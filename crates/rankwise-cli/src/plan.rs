@@ -4,6 +4,7 @@
 mod evaluate;
 mod grid;
 mod online;
+mod program;
 mod svm;
 mod train;
 mod tune;
@@ -27,7 +28,7 @@ use crate::exit::{Failure, Run};
 pub(crate) use evaluate::{EvaluatePlan, PairsPlan, RankedPlan, evaluate};
 pub(crate) use online::OnlinePlan;
 pub(crate) use svm::SvmPlan;
-pub(crate) use train::{ItemPlan, TrainPlan, train};
+pub(crate) use train::{ItemPlan, PairLearner, TrainPlan, train};
 pub(crate) use tune::{PairSearch, Search, TunePlan, tune};
 pub(crate) use tune_items::ItemSearch;
 pub(crate) use tune_labels::LabelSearch;

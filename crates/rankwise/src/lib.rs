@@ -49,8 +49,9 @@ mod solver;
 
 pub use error::{Error, Place, Result};
 pub use estimator::{
-    CompareLp, CompareRank, CompareSvm, Davidson, Effort, Fit, ItemEstimator, LabelData, LabelEstimator, OnlineSvm, PairEstimator,
-    OneNormRankSvm, RankSvm, RankingVectorMachine, Ridge, SvmClassifier, SvmRegressor, SwapSvm, Variant,
+    CompareLp, CompareRank, CompareSvm, Davidson, Effort, Fit, ItemEstimator, LabelData, LabelEstimator,
+    OneNormRankSvm, OnlineSvm, PairEstimator, RankSvm, RankingVectorMachine, Ridge, SvmClassifier, SvmRegressor,
+    SwapSvm, Variant,
 };
 pub use kernel::{Approx, Gamma, Kernel};
 pub use loss::Loss;

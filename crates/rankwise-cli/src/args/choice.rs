@@ -7,7 +7,8 @@ use rankwise::io::{Format, IndexBase, Queries};
 use rankwise::kernel::Gamma;
 use rankwise::metrics::{ClassMetric, PairMetric, ValueMetric};
 use rankwise::model::{
-    Balance, Batch, ClassScheme, ClassWeights, Method, Schedule, Task, ThresholdRule, TieBandKind, TieRegion,
+    Balance, Batch, ClassScheme, ClassWeights, CoefficientSign, Method, Schedule, Task, ThresholdRule, TieBandKind,
+    TieRegion,
 };
 use rankwise::{Approx, Loss};
 
@@ -168,6 +169,10 @@ pub(super) fn class_weights(typed: &str) -> Result<ClassWeights, String> {
 
 pub(super) fn kernel() -> impl TypedValueParser<Value = KernelName> {
     one_of(KernelName::ALL.map(|kernel| (kernel.name(), kernel)).to_vec())
+}
+
+pub(super) fn coefficients() -> impl TypedValueParser<Value = CoefficientSign> {
+    one_of([CoefficientSign::Signed, CoefficientSign::Nonnegative].map(|sign| (sign.name(), sign)).to_vec())
 }
 
 pub(super) fn queries() -> impl TypedValueParser<Value = Queries> {

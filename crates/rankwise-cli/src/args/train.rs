@@ -6,7 +6,7 @@ use clap::Args;
 use rankwise::data::{Precision, Scale};
 use rankwise::estimator::Effort;
 use rankwise::kernel::Gamma;
-use rankwise::model::{Balance, Method, ThresholdRule, TieBandKind, TieRegion};
+use rankwise::model::{Balance, CoefficientSign, Method, ThresholdRule, TieBandKind, TieRegion};
 use rankwise::{Approx, Loss};
 
 use super::choice::{self, KernelName};
@@ -27,6 +27,8 @@ Example:
   rankwise train hotels.csv --pairs judged.csv -o model.safetensors   (labels and pairs of the same items)
   rankwise train --pairs games.csv --items players.csv --scale standard -o model.safetensors
   rankwise train --pairs games.csv --loss logistic --tie-band pair -o model.safetensors
+  rankwise train --pairs games.csv --method compare-lp -o model.safetensors   (are they separable?)
+  rankwise train train.letor --method rvm --kernel rbf --C 0.01 -o model.safetensors
   rankwise train flowers.csv --method classify --kernel rbf --scale standard -o model.safetensors
   rankwise train prices.csv --method regress --epsilon 0.5 --kernel rbf -o model.safetensors
   rankwise train many.csv --method classify --kernel rbf --approx nystrom:500 -o model.safetensors
@@ -40,6 +42,9 @@ so, and no model is written. swap: ½‖w‖² + C·ξ with one slack for all pa
 equals rank --loss hinge with 4·C. With a kernel both have w and x in its space, whose scores are
 Σ a_i·K(x_i, x). ridge: ½‖w‖² + C·Σ c·(label − w·x − b)², whatever the groups.
 
+rvm: Σ|a_i| + C·Σ c·max(0, 1 − (score_i − score_j)), scores Σ a_i·K(x_i, x), of which few a_i are not 0.
+rank-l1 has coefficients of pairs instead, Σ a_ij·(K(x_i, x) − K(x_j, x)) with a_ij ≥ 0.
+
 online takes random steps towards the optimum of rank with the hinge, one pair at a time; with --task
 classify of ½(‖w‖² + b²) + C·Σ c·max(0, 1 − y·(w·x + b)), y = ±1 for the larger and the smaller label.
 
@@ -52,6 +57,11 @@ Objective of compare on pairs, z = margin, non-ties oriented so that z should be
 C multiplies the sum of the losses, not their mean. With --tie-band pair, β is a function of the
 pair: of the mean of both sides, of their absolute difference, and of the columns pair.NAME.
 With --C inf no loss is left: z + β ≥ 1 for non-ties, |z| + β ≤ −1 for ties, or there is no model.
+
+compare-lp without --C: the largest μ with |w·d| ≤ 1 − μ for ties and w·d ≥ 1 + μ for other pairs, d the
+better side less the worse; μ ≤ 0 means that no linear function tells the pairs apart, and no model is
+written. With --C: ‖a‖₁ + C·[Σ_non-ties c·max(0, 1 − β − z) + Σ_ties c·max(0, 1 + β + |z|)], β ≤ −1, a the
+weights of features or, with a kernel, the coefficients of items.
 
 Probabilities of left, tie and right come from compare --loss logistic (Rao and Kupper) and from
 davidson, both of which minimise ½‖u‖² − C·Σ c·log P, and with --calibrate from margins of pairs
@@ -72,6 +82,9 @@ pub(crate) struct TrainArgs {
     /// swap: divides the number of swapped pairs and what they weigh by the number of pairs
     #[arg(long, help_heading = "Method")]
     pub(crate) normalise: bool,
+    /// rvm: coefficients of either sign, or nonnegative ones, which cannot reverse a ranking [default: signed]
+    #[arg(long, value_name = "SIGN", value_parser = choice::coefficients(), help_heading = "Method")]
+    pub(crate) coefficients: Option<CoefficientSign>,
     #[command(flatten)]
     pub(crate) online: OnlineArgs,
     #[command(flatten)]
@@ -102,9 +115,11 @@ pub(crate) struct LearnArgs {
     pub(crate) scale: Scale,
 
     /// rank: ranking SVM, on pairs that are no ties or on items; compare: the machine that learns from ties; rank2: each
-    /// tie as two opposite pairs; davidson: a model of probabilities; on items also swap: the structural machine of swapped
-    /// pairs; ridge: least squares on the labels; classify: the support vector classifier; regress: support vector
-    /// regression; online: random steps, for data of any size [default: rank for items, compare for pairs]
+    /// tie as two opposite pairs; davidson: a model of probabilities; compare-lp: a linear program, without --C a test whether
+    /// pairs are linearly separable; on items also swap: the structural machine of swapped pairs; rvm: the Ranking Vector
+    /// Machine, a function of few items; rank-l1: the 1-norm ranking SVM, one of few pairs; ridge: least squares on the labels;
+    /// classify: the support vector classifier; regress: support vector regression; online: random steps, for data of any size
+    /// [default: rank for items, compare for pairs]
     #[arg(long, value_parser = choice::method(), help_heading = "Method")]
     pub(crate) method: Option<Method>,
     /// Multiplies the sum of the losses: large means closer to the data; inf is a hard margin (train) [default: 1]

@@ -3,8 +3,8 @@
 use rankwise::data::Scale;
 use rankwise::kernel::KernelFunction;
 use rankwise::model::{
-    Balance, Chances, ClassScheme, ClassWeights, LearntFrom, Method, Model, OnlineTraining, ScoreFunction, SvmTraining,
-    Task, ThresholdRule, TieBandKind, TieRegion, TieShare, Training,
+    Balance, Chances, ClassScheme, ClassWeights, CoefficientSign, LearntFrom, Method, Model, OnlineTraining,
+    ScoreFunction, SvmTraining, Task, ThresholdRule, TieBandKind, TieRegion, TieShare, Training,
 };
 use rankwise::{Loss, Stop};
 use serde::{Serialize, Serializer};
@@ -57,6 +57,8 @@ pub(super) struct Description<'a> {
     #[serde(flatten)]
     svm: Option<SvmJson<'a>>,
     #[serde(flatten)]
+    program: Option<ProgramJson>,
+    #[serde(flatten)]
     separation: Option<Separation>,
     #[serde(flatten)]
     comparer: Option<Comparer>,
@@ -93,6 +95,18 @@ impl<'a> SvmJson<'a> {
             item_margins: svm.has_margins,
         }
     }
+}
+
+/// What only linear programs have.
+#[derive(Debug, Serialize)]
+struct ProgramJson {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coefficients: Option<CoefficientSign>,
+    #[serde(rename = "critical_C", skip_serializing_if = "Option::is_none")]
+    critical_c: Option<f64>,
+    /// Of rank-l1: pairs with a coefficient.
+    #[serde(rename = "support_pairs", skip_serializing_if = "Option::is_none")]
+    pairs: Option<usize>,
 }
 
 /// What a hard margin says.
@@ -173,6 +187,11 @@ impl<'a> Description<'a> {
             classes: model.classes.as_deref(),
             bias: bias(model),
             svm: training.svm.as_ref().map(|svm| SvmJson::new(model, svm)),
+            program: training.program.map(|program| ProgramJson {
+                coefficients: program.coefficients,
+                critical_c: program.critical_c,
+                pairs: (training.method == Method::RankL1).then_some(training.support_pairs),
+            }),
             separation: training.margin.map(|margin| Separation {
                 separable: true,
                 margin,
@@ -233,6 +252,7 @@ pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
         let what = match training.method {
             Method::Classify => "the least distance of an item from where classes change, 1/‖w‖",
             Method::Regress => "1/‖w‖ of the flattest function within the tube",
+            Method::CompareLp => "μ, the least distance of a pair's |margin| from the threshold 1",
             _ if training.lp_slack.is_some() => "−1/β, the least distance of a pair's |margin| from the threshold 1",
             _ => "the least lead of a better item, for weights of norm 1",
         };
@@ -245,7 +265,15 @@ pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
     if training.learnt_from != LearntFrom::Items {
         add_comparer_facts(facts, model);
     } else if let Some(items) = training.support.filter(|_| training.svm.is_none()) {
-        facts.add("support", count(items, "item"));
+        let of_pairs = match training.method {
+            Method::RankL1 => format!(" in {}", count(training.support_pairs, "pair")),
+            _ => String::new(),
+        };
+        let items = if training.method == Method::Rvm { count(items, "ranking vector") } else { count(items, "item") };
+        facts.add("support", format!("{items}{of_pairs}, of {}", count(training.items, "item")));
+    }
+    if let Some(c) = training.program.and_then(|program| program.critical_c) {
+        facts.add("critical C", format!("{}: up to here nothing is learnt", rounded(c)));
     }
 }
 
@@ -340,7 +368,7 @@ fn options_text(model: &Model) -> String {
     if matches!(model.chances, Some(Chances::Calibrated { .. })) {
         options.push("--calibrate".to_string());
     }
-    if training.tie_region == TieRegion::Always {
+    if training.tie_region == TieRegion::Always && training.method != Method::CompareLp {
         options.push("--tie-region always".to_string());
     }
     if training.tie_weight != 1.0 {
@@ -348,6 +376,9 @@ fn options_text(model: &Model) -> String {
     }
     if training.normalise {
         options.push("--normalise".into());
+    }
+    if let Some(sign) = training.program.and_then(|program| program.coefficients) {
+        options.push(format!("--coefficients {}", sign.name()));
     }
     if let Some(k) = training.pairs_per_item {
         options.push(format!("--pairs-per-item {k}"));

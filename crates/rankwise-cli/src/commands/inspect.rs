@@ -127,7 +127,8 @@ struct Conventions {
 impl Conventions {
     fn of(model: &Model) -> Option<Self> {
         let training = &model.training;
-        if !training.c.is_finite() {
+        // What has no ‖w‖² has no λ for it.
+        if !training.c.is_finite() || training.program.is_some() {
             return None;
         }
         if training.method == Method::Ridge {

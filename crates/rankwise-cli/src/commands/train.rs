@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use rankwise::Error;
 use rankwise::data::{Comparisons, Outcome, Pair};
-use rankwise::estimator::{Fit, PairEstimator};
+use rankwise::estimator::Fit;
 use rankwise::io::{self, PairFiles};
 use rankwise::metrics::Judged;
 use rankwise::model::{Method, Model};
@@ -17,7 +17,7 @@ use crate::args::{Common, TrainArgs};
 use crate::exit::{Failure, Run};
 use crate::interrupt::{self, Shield};
 use crate::output::Output;
-use crate::plan::{self, TrainPlan};
+use crate::plan::{self, PairLearner, TrainPlan};
 use crate::progress::TrainingBar;
 use crate::text::{Facts, count, percent};
 
@@ -32,14 +32,14 @@ pub(super) fn run(args: &TrainArgs, common: &Common, output: &Output) -> Run<()>
     check_apart(target, tables(&args.learn.source).chain(items).chain(args.init.as_deref()))?;
     check_writable(target)?;
     match plan {
-        TrainPlan::Pairs { files, estimator } => on_pairs(&files, &estimator, target, output),
+        TrainPlan::Pairs { files, learner } => on_pairs(&files, &learner, target, output),
         TrainPlan::Items(plan) => train_items::run(&plan, target, output),
         TrainPlan::Online(plan) => train_online::run(&plan, target, output),
         TrainPlan::Svm(plan) => train_svm::run(&plan, target, output),
     }
 }
 
-fn on_pairs(files: &PairFiles, estimator: &PairEstimator, target: &Path, output: &Output) -> Run<()> {
+fn on_pairs(files: &PairFiles, learner: &PairLearner, target: &Path, output: &Output) -> Run<()> {
     output.note(|| "reading the pairs".into());
     let started = Instant::now();
     let data = io::read_pairs(files)?.into_comparisons()?;
@@ -48,10 +48,10 @@ fn on_pairs(files: &PairFiles, estimator: &PairEstimator, target: &Path, output:
         format!("read {} ({}) in {load_seconds:.2} s", count(data.n_pairs(), "pair"), count(data.n_ties(), "tie"))
     });
 
-    let fit = match fit(output, |bar| estimator.fit_watched(&data, bar))? {
+    let fit = match fit(output, |bar| learner.fit_watched(&data, bar))? {
         Err(error @ Error::NotSeparable { .. }) => {
             let seconds = Seconds { load: load_seconds, train: started.elapsed().as_secs_f64() - load_seconds };
-            return tell_no_margin(estimator, &data, &error, seconds, output);
+            return tell_no_margin(learner, &data, &error, seconds, output);
         }
         ended => ended?,
     };
@@ -84,7 +84,7 @@ fn on_pairs(files: &PairFiles, estimator: &PairEstimator, target: &Path, output:
 
 /// The answer that no scores tell all pairs and ties apart: there is no model to write.
 fn tell_no_margin(
-    estimator: &PairEstimator,
+    learner: &PairLearner,
     data: &Comparisons,
     error: &Error,
     seconds: Seconds,
@@ -93,12 +93,12 @@ fn tell_no_margin(
     let Error::NotSeparable { problem, items, .. } = error else { return Ok(()) };
     output.verdict(&format!("no model is written: {error}"));
     let threads = rayon::current_num_threads();
-    let (c, kernel, _) = estimator.shape();
+    let (c, kernel) = learner.shape();
     let (pairs, ties, features) = (data.n_pairs(), data.n_ties(), data.set.items.features.n_cols());
     output.summary(
         || NoMarginJson {
             model: None,
-            method: estimator.method(),
+            method: learner.method(),
             kernel: kernel.name(),
             c,
             separable: false,
@@ -114,7 +114,7 @@ fn tell_no_margin(
         },
         || {
             let mut facts = Facts::default();
-            facts.add("method", estimator.method().name());
+            facts.add("method", learner.method().name());
             facts.add("kernel", kernel.name());
             facts.add("C", describe::c_text(c));
             let (pairs, ties) = (count(pairs, "pair"), count(ties, "tie"));

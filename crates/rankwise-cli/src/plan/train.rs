@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use rankwise::data::Precision;
-use rankwise::estimator::{Effort, ItemEstimator, PairEstimator};
+use rankwise::data::{Comparisons, Precision};
+use rankwise::estimator::{Effort, Fit, ItemEstimator, PairEstimator};
 use rankwise::io::{Columns, Format, PairFiles, Source};
 use rankwise::model::{Balance, Method};
-use rankwise::{Loss, RankSvm, Ridge, SwapSvm};
+use rankwise::{CompareLp, Kernel, Loss, RankSvm, Ridge, SwapSvm, Watch};
 
 use super::online::{self, OnlinePlan};
+use super::program;
 use super::svm::{self, SvmPlan};
 use super::{common_effort, estimator, item_source, kernel, pair_files, refuse, refuse_unused, time_limit};
 use crate::args::{Common, KernelName, LearnArgs, TrainArgs};
@@ -21,7 +22,7 @@ pub(crate) enum TrainPlan {
         /// The data.
         files: PairFiles,
         /// The method with its parameters.
-        estimator: PairEstimator,
+        learner: PairLearner,
     },
     /// From items with labels.
     Items(Box<ItemPlan>),
@@ -29,6 +30,40 @@ pub(crate) enum TrainPlan {
     Online(OnlinePlan),
     /// From items, to classes or values.
     Svm(SvmPlan),
+}
+
+/// A method on pairs with its parameters.
+pub(crate) enum PairLearner {
+    /// One of those that share a line from data to model.
+    Machine(PairEstimator),
+    /// A linear program.
+    Program(CompareLp),
+}
+
+impl PairLearner {
+    /// Which method it is.
+    pub(crate) fn method(&self) -> Method {
+        match self {
+            PairLearner::Machine(estimator) => estimator.method(),
+            PairLearner::Program(_) => Method::CompareLp,
+        }
+    }
+
+    /// C and the kernel.
+    pub(crate) fn shape(&self) -> (f64, Kernel) {
+        match self {
+            PairLearner::Machine(estimator) => (estimator.shape().0, estimator.shape().1),
+            PairLearner::Program(machine) => (machine.c, machine.kernel),
+        }
+    }
+
+    /// Fits a model.
+    pub(crate) fn fit_watched(&self, data: &Comparisons, watch: &dyn Watch) -> rankwise::Result<Fit> {
+        match self {
+            PairLearner::Machine(estimator) => estimator.fit_watched(data, watch),
+            PairLearner::Program(machine) => machine.fit_watched(data, watch),
+        }
+    }
 }
 
 /// `train` on items, as meant.
@@ -62,6 +97,9 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
         return online::plan(args, common).map(TrainPlan::Online);
     }
     refuse(&args.online.typed(), "the method that was chosen", "choose --method online")?;
+    if learn.method != Some(Method::Rvm) {
+        program::refuse_coefficients(args)?;
+    }
     if let Some(data) = &learn.data {
         return on_items(data, args, common).map(|plan| TrainPlan::Items(Box::new(plan)));
     }
@@ -74,12 +112,17 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
     let typed =
         [("--init", args.init.is_some()), ("--normalise", args.normalise), ("--memory-mb", args.memory_mb.is_some())];
     refuse(&typed, "pairs", remedy)?;
+    if learn.method == Some(Method::CompareLp) {
+        let machine = program::compare_lp(args, common)?;
+        let files = pair_files(&learn.source, learn.format.format, learn.precision)?;
+        return Ok(TrainPlan::Pairs { files, learner: PairLearner::Program(machine) });
+    }
     let loss = learn.loss.unwrap_or_default();
     let mut estimator = estimator(learn, &[loss], common)?.shaped(learn.c.unwrap_or(1.0), kernel(&learn.kernel)?, loss);
     estimator.effort_mut().time_limit = time_limit(args.time_limit)?;
     estimator.check()?; // before anything is read
     let files = pair_files(&learn.source, learn.format.format, learn.precision)?;
-    Ok(TrainPlan::Pairs { files, estimator })
+    Ok(TrainPlan::Pairs { files, learner: PairLearner::Machine(estimator) })
 }
 
 fn on_items(data: &str, args: &TrainArgs, common: &Common) -> Run<ItemPlan> {
@@ -89,6 +132,8 @@ fn on_items(data: &str, args: &TrainArgs, common: &Common) -> Run<ItemPlan> {
     let mut estimator: ItemEstimator = match learn.method {
         Some(Method::Swap) => swap_svm(args, common)?.into(),
         Some(Method::Ridge) => ridge(args, common)?.into(),
+        Some(Method::Rvm) => program::rvm(args, common)?.into(),
+        Some(Method::RankL1) => program::rank_l1(args, common)?.into(),
         _ => {
             refuse(&[("--normalise", args.normalise)], "--method rank", "choose --method swap")?;
             let svm = rank_svm(learn, common)?.kernel(kernel(&learn.kernel)?);
@@ -188,7 +233,7 @@ fn ridge(args: &TrainArgs, common: &Common) -> Run<Ridge> {
 }
 
 /// What all machines on items have: how groups are weighted, and the work they may do.
-fn of_items(args: &LearnArgs, common: &Common) -> Run<(Balance, Effort)> {
+pub(super) fn of_items(args: &LearnArgs, common: &Common) -> Run<(Balance, Effort)> {
     let balance = check_item_options(args)?;
     let mut effort = common_effort(common);
     args.effort.apply_to(&mut effort);

@@ -119,6 +119,13 @@ fn refuse_labels(args: &TuneArgs, typed: &TypedGrid) -> Run<()> {
 fn search_pairs(args: &TuneArgs, typed: &TypedGrid, common: &Common) -> Run<PairSearch> {
     let learn = &args.learn;
     let usual = args.grid.is_empty();
+    if learn.method == Some(Method::CompareLp) {
+        return Err(Failure::Usage(
+            "tune does not choose for compare-lp; train --method compare-lp with several C and compare them (evaluate \
+             MODEL --pairs FILE), or tune --method compare"
+                .into(),
+        ));
+    }
     let names = typed.kernel.clone().unwrap_or_else(|| vec![learn.kernel.kernel.unwrap_or(KernelName::Linear)]);
     let losses = typed.loss.clone().unwrap_or_else(|| vec![learn.loss.unwrap_or_default()]);
     let estimator = super::estimator(learn, &losses, common)?;

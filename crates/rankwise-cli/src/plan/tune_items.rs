@@ -96,6 +96,11 @@ fn refuse_methods(learn: &LearnArgs) -> Run<()> {
              hinge, then train --method swap with a quarter of that C"
                 .into(),
         )),
+        Some(method @ (Method::Rvm | Method::RankL1)) => Err(Failure::Usage(format!(
+            "tune does not choose for {0}; train --method {0} with several C (inspect tells the least one that learns \
+             anything) and compare them (evaluate MODEL DATA)",
+            method.name()
+        ))),
         Some(Method::Ridge) => Err(Failure::Usage(
             "tune does not choose for ridge; train it with several C and compare them (evaluate MODEL DATA)".into(),
         )),

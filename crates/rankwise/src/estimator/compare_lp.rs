@@ -105,8 +105,9 @@ impl CompareLp {
         }
         if self.is_hard() && self.kernel != Kernel::Linear {
             return Err(Error::Unsupported {
-                problem: "without slack the program has no norm, so that a kernel tells any pairs apart and means nothing"
-                    .into(),
+                problem:
+                    "without slack the program has no norm, so that a kernel tells any pairs apart and means nothing"
+                        .into(),
                 remedy: "give a finite C, or choose the linear kernel".into(),
             });
         }
@@ -302,7 +303,8 @@ impl CompareLp {
         };
         let is_nothing = scores.iter().all(|&score| score == 0.0);
         if is_nothing && data.n_ties() < data.n_pairs() {
-            warnings.push("all scores are 0: the features say nothing of the outcomes, or C is too small for them".into());
+            warnings
+                .push("all scores are 0: the features say nothing of the outcomes, or C is too small for them".into());
         }
         let share = |is_tie: &dyn Fn(usize) -> bool| {
             let all: f64 = (0..data.n_pairs()).map(|k| data.weight(k)).sum();
@@ -345,6 +347,7 @@ impl CompareLp {
                 predicted: share(&|k| margin(k).abs() <= 1.0),
             },
             margin: self.is_hard().then_some(solution.objective),
+            lp_slack: None,
             normalise: false,
             pairs_per_item: None,
             online: None,

@@ -49,12 +49,14 @@ impl PairEstimator {
             Method::Rank => Ok(CompareRank::new(Variant::Rank).into()),
             Method::Rank2 => Ok(CompareRank::new(Variant::Rank2).into()),
             Method::Davidson => Ok(Davidson::new().into()),
-            _ => {
-                Err(Error::Unsupported {
-                    problem: format!("{} learns from items with labels, not from pairs", method.name()),
-                    remedy: "choose compare, rank, rank2 or davidson".into(),
-                })
-            }
+            Method::CompareLp => Err(Error::Unsupported {
+                problem: "compare-lp is a linear program of its own".into(),
+                remedy: "choose compare, rank, rank2 or davidson, or use CompareLp".into(),
+            }),
+            _ => Err(Error::Unsupported {
+                problem: format!("{} learns from items with labels, not from pairs", method.name()),
+                remedy: "choose compare, rank, rank2 or davidson".into(),
+            }),
         }
     }
 

@@ -10,7 +10,9 @@ use crate::error::{Error, Result};
 use crate::kernel::{Kernel, SymmetricMatrix};
 use crate::loss::Loss;
 use crate::model::{Balance, CoefficientSign, Method, Model, ProgramTraining, ScoreFunction};
-use crate::problem::{ColumnPlanes, LabelledGroup, Pairing, RankCounts, RankPlanes, RankSums, ScoreMap, Shape, Weighing};
+use crate::problem::{
+    ColumnPlanes, LabelledGroup, Pairing, RankCounts, RankPlanes, RankSums, ScoreMap, Shape, Weighing,
+};
 use crate::progress::{Stop, Unwatched, Watch};
 use crate::solver::Limits;
 use crate::solver::column_planes::{self, Cost};
@@ -264,7 +266,8 @@ impl VectorMachine<'_> {
         } else {
             items.function(&answer.coefficients)
         };
-        let mut model = self.record(counts, warnings).kernel_model((function, support), solution, &data.items, scaler.as_ref());
+        let mut model =
+            self.record(counts, warnings).kernel_model((function, support), solution, &data.items, scaler.as_ref());
         if is_nothing {
             // Said above, with the reason.
             model.training.warnings.retain(|warning| !warning.starts_with("all coefficients are 0"));
@@ -297,7 +300,9 @@ impl VectorMachine<'_> {
             Some(CoefficientSign::Nonnegative) => Pairing::Nonnegative,
             None => {
                 let group = |rows: &[u32]| {
-                    LabelledGroup::new(rows.iter().map(|&row| (items.place(row) as u32, data.labels[row as usize])).collect())
+                    LabelledGroup::new(
+                        rows.iter().map(|&row| (items.place(row) as u32, data.labels[row as usize])).collect(),
+                    )
                 };
                 Pairing::Leads(losses.rows_of_groups().map(group).collect())
             }

@@ -121,7 +121,9 @@ impl ColumnPlanes for RankPlanes<'_> {
                 columns.extend(prices.iter().enumerate().map(|(at, &price)| (price, Column::Plus(at as u32))));
             }
             Pairing::Leads(groups) => {
-                groups.iter().for_each(|group| group.for_each_lead(prices, |lead, column| columns.push((lead, column))));
+                groups
+                    .iter()
+                    .for_each(|group| group.for_each_lead(prices, |lead, column| columns.push((lead, column))));
             }
         }
         largest(columns, n)

@@ -333,7 +333,9 @@ impl<'a> Search<'a> {
         let (dearest, columns) = self.losses.dearest(&self.on_scales(prices), NEW_COLUMNS);
         let (found, is_dear) = match self.cost {
             Cost::One => (offset / sum.max(dearest).max(1.0), dearest > 1.0 + DEAR),
-            Cost::Nothing => ((offset - self.radius * dearest) / sum.max(1.0), dearest > DEAR * self.unit / self.radius),
+            Cost::Nothing => {
+                ((offset - self.radius * dearest) / sum.max(1.0), dearest > DEAR * self.unit / self.radius)
+            }
         };
         (found, if is_dear { columns } else { Vec::new() })
     }
@@ -393,7 +395,9 @@ impl<'a> Search<'a> {
 
     fn cost_of(&self, x: &[f64]) -> f64 {
         match self.cost {
-            Cost::One => x.iter().zip(&self.columns).filter(|(_, column)| !self.is_free(**column)).map(|(x, _)| x).sum(),
+            Cost::One => {
+                x.iter().zip(&self.columns).filter(|(_, column)| !self.is_free(**column)).map(|(x, _)| x).sum()
+            }
             Cost::Nothing => 0.0,
         }
     }

@@ -39,7 +39,6 @@ pub(super) struct Simplex {
     /// Values of the basic columns, multipliers of the tight rows.
     x: Vec<f64>,
     y: Vec<f64>,
-    n_steps: usize,
 }
 
 /// What stops a step.
@@ -102,11 +101,6 @@ impl Simplex {
         self.tight.iter_mut().for_each(|row| *row = number[*row]);
     }
 
-    /// Steps so far.
-    pub(super) fn n_steps(&self) -> usize {
-        self.n_steps
-    }
-
     /// Columns with their values.
     pub(super) fn solution(&self) -> impl Iterator<Item = (usize, f64)> {
         self.basic.iter().zip(&self.x).map(|(&column, &x)| (column, x.max(0.0)))
@@ -149,7 +143,6 @@ impl Simplex {
                 (Some(violated), _) => self.dual_step(violated, &reduced, is_careful),
                 (None, Some(paying)) => self.primal_step(paying, &slacks, is_careful),
             };
-            self.n_steps += 1;
             if !done {
                 // No pivot is large enough: from the beginning, where everything is known exactly.
                 n_restarts += 1;
