@@ -19,6 +19,7 @@ mod online;
 mod predict;
 mod probabilities;
 mod process;
+mod programs;
 mod rank_items;
 mod readme;
 mod report;

@@ -475,7 +475,7 @@ fn threshold_text(model: &Model) -> String {
     let rule = match (model.training.method, model.training.threshold_rule) {
         _ if decides => "where a tie is as likely as the better side",
         _ if model.band.is_some() => "the tie band's own",
-        (Method::Compare, ThresholdRule::Model) => "the machine's own",
+        (Method::Compare | Method::CompareLp, ThresholdRule::Model) => "the machine's own",
         _ => "the one with the least error",
     };
     let region = if model.no_tie_region { "; the machine itself found no region of ties" } else { "" };

@@ -438,3 +438,105 @@ fn first_to_block(candidates: impl Iterator<Item = Candidate>, is_careful: bool)
     }
     best.map(|candidate| candidate.blocker)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Random;
+
+    /// The least value over all vertices: every choice of n of the rows and bounds, solved by elimination.
+    fn by_all_vertices(costs: &[f64], rows: &[(Vec<f64>, f64)]) -> f64 {
+        let n = costs.len();
+        let unit = |at: usize| (0..n).map(|k| f64::from(u8::from(k == at))).collect::<Vec<f64>>();
+        let all: Vec<(Vec<f64>, f64)> = rows.iter().cloned().chain((0..n).map(|at| (unit(at), 0.0))).collect();
+        let mut best = f64::INFINITY;
+        for choice in 0u32..1 << all.len() {
+            if choice.count_ones() as usize != n {
+                continue;
+            }
+            let mut work: Vec<Vec<f64>> = (0..all.len())
+                .filter(|at| choice >> at & 1 == 1)
+                .map(|at| all[at].0.iter().copied().chain([all[at].1]).collect())
+                .collect();
+            let mut is_singular = false;
+            for at in 0..n {
+                let pivot = (at..n).max_by(|&a, &b| work[a][at].abs().total_cmp(&work[b][at].abs())).unwrap();
+                work.swap(at, pivot);
+                if work[at][at].abs() < 1e-9 {
+                    is_singular = true;
+                    break;
+                }
+                for other in (0..n).filter(|&other| other != at) {
+                    let factor = work[other][at] / work[at][at];
+                    for k in 0..=n {
+                        work[other][k] -= factor * work[at][k];
+                    }
+                }
+            }
+            if is_singular {
+                continue;
+            }
+            let x: Vec<f64> = (0..n).map(|at| work[at][n] / work[at][at]).collect();
+            if all.iter().all(|(row, bound)| dot(row, &x) >= bound - 1e-9) {
+                best = best.min(dot(costs, &x));
+            }
+        }
+        best
+    }
+
+    fn value(program: &Simplex) -> f64 {
+        program.solution().map(|(column, x)| program.costs[column] * x).sum()
+    }
+
+    /// Multipliers that no column finds too cheap, worth as much as the answer.
+    fn assert_optimal(program: &Simplex) {
+        let mut reduced = program.costs.clone();
+        let mut worth = 0.0;
+        for (row, y) in program.multipliers() {
+            worth += y * program.rows[row].bound;
+            add_multiple(&mut reduced, -y, &program.rows[row].values);
+        }
+        assert!(reduced.iter().all(|d| *d >= -1e-8), "{reduced:?}");
+        let mut x = vec![0.0; program.costs.len()];
+        program.solution().for_each(|(column, value)| x[column] = value);
+        assert!(program.rows.iter().all(|row| dot(&row.values, &x) >= row.bound - 1e-8));
+        assert!((worth - value(program)).abs() < 1e-8 * worth.abs().max(1.0), "{worth} {}", value(program));
+    }
+
+    #[test]
+    fn rows_and_columns_come_one_by_one_and_the_least_vertex_is_found() {
+        let mut random = Random::new(4);
+        for trial in 0..300 {
+            // The first column pays for every row, so that there is always an answer; small whole numbers make ties.
+            let n = 2 + trial % 3;
+            let number = |random: &mut Random| random.below(7) as f64 - 3.0;
+            let costs: Vec<f64> = (0..n).map(|_| random.below(4) as f64).collect();
+            let costs: Vec<f64> = std::iter::once(5.0).chain(costs).collect();
+            let mut program = Simplex::default();
+            program.add_column(costs[0], |_| 1.0);
+            program.add_column(costs[1], |_| 0.0);
+            let mut rows: Vec<(Vec<f64>, f64)> = Vec::new();
+            for _ in 0..5 {
+                let row: Vec<f64> = std::iter::once(1.0).chain((0..n).map(|_| number(&mut random))).collect();
+                rows.push((row, number(&mut random)));
+                let (row, bound) = &rows[rows.len() - 1];
+                program.add_row(row[..program.costs.len()].to_vec(), *bound);
+                assert!(program.solve(1000));
+                assert_optimal(&program);
+                if program.costs.len() <= n {
+                    let column = program.costs.len();
+                    program.add_column(costs[column], |at| rows[at].0[column]);
+                    assert!(program.solve(1000));
+                    assert_optimal(&program);
+                }
+            }
+            let expected = by_all_vertices(&costs, &rows);
+            assert!((value(&program) - expected).abs() < 1e-8, "trial {trial}: {}, not {expected}", value(&program));
+            // Idle rows may go.
+            let before = value(&program);
+            program.keep_rows(&vec![false; rows.len()]);
+            assert!(program.rows.len() <= n + 1 && program.solve(1000));
+            assert!((value(&program) - before).abs() < 1e-9);
+        }
+    }
+}

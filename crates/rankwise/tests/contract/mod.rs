@@ -6,6 +6,7 @@ mod degenerate;
 mod invariance;
 mod online;
 mod online_stream;
+mod programs;
 mod rank_items;
 mod ranking_metrics;
 mod ranking_significance;

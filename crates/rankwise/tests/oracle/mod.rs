@@ -13,6 +13,7 @@ mod pair_landmarks;
 mod pairwise;
 mod paper_claim;
 pub(crate) mod plain;
+mod programs;
 pub(crate) mod rank_items;
 mod ranking_fixtures;
 pub(crate) mod ranking_metrics;
