@@ -35,8 +35,8 @@ impl ScoreMap<'_> {
     /// The scores of all items.
     pub(crate) fn scores(&self, coefficients: &[f64]) -> Vec<f64> {
         match self {
-            ScoreMap::Features(features) => features.times(coefficients),
-            ScoreMap::Gram(features) => features.times(&transposed_times(features, coefficients)),
+            ScoreMap::Features(features) => times(features, coefficients),
+            ScoreMap::Gram(features) => times(features, &transposed_times(features, coefficients)),
             ScoreMap::Matrix(matrix) => {
                 let which: Vec<u32> =
                     (0..coefficients.len() as u32).filter(|&at| coefficients[at as usize] != 0.0).collect();
@@ -57,7 +57,7 @@ impl ScoreMap<'_> {
     pub(crate) fn slopes(&self, of_scores: &[f64]) -> Vec<f64> {
         match self {
             ScoreMap::Features(features) => transposed_times(features, of_scores),
-            ScoreMap::Gram(features) => features.times(&transposed_times(features, of_scores)),
+            ScoreMap::Gram(features) => times(features, &transposed_times(features, of_scores)),
             ScoreMap::Matrix(matrix) => matrix.times(of_scores),
         }
     }
@@ -93,6 +93,17 @@ impl ScoreMap<'_> {
             }
         }
     }
+}
+
+/// X·v
+fn times(features: &Features, v: &[f64]) -> Vec<f64> {
+    let mut out = vec![0.0; features.n_rows()];
+    out.par_chunks_mut(ROWS).enumerate().for_each(|(part, out)| {
+        let first = (part * ROWS) as u32;
+        let rows: Vec<u32> = (first..first + out.len() as u32).collect();
+        features.times_rows(&rows, v, out);
+    });
+    out
 }
 
 /// Xᵀ·v, in an order that depends on the number of rows alone.

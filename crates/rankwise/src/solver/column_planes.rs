@@ -1,8 +1,8 @@
 //! F(c) + the cost of the columns that make the coefficients c, for an F that is the largest of many planes: a linear program
 //! of which rows (planes) and columns are known only where they matter.
 //!
-//! The simplex method solves for the planes and columns so far. Its columns' values are asked for new planes: there, and on the way
-//! to there from the best coefficients so far, a little beyond the lowest point; the former moves the bound, the latter the best.
+//! The simplex method solves for the planes and columns so far. New planes are asked for on the way from the best coefficients so
+//! far to its answer, a little beyond the lowest point, and at the answer itself where the way does not fall.
 //! Its multipliers mix the planes to one, from which every column's price follows at once, since planes keep their slopes in all
 //! coefficients: columns that are too dear come in.
 //!
@@ -17,7 +17,7 @@ use crate::problem::{Column, ColumnPlanes, Plane};
 use crate::progress::Stop;
 
 /// How far beyond the lowest point a plane is asked for, as a part of the rest of the way.
-const BEYOND: f64 = 0.1;
+const BEYOND: f64 = 0.02;
 /// Trials on one way.
 const MOST_TRIALS: usize = 10;
 /// Columns at the beginning, and those that come in at a time.
@@ -197,7 +197,7 @@ impl<'a> Search<'a> {
             }
             let (step, losses) = lowest(&mut |step| self.losses.along(step), best.losses, there.cost - best.cost);
             let beyond = if step < 1.0 { step + BEYOND * (1.0 - step) } else { step };
-            if !(self.ask(beyond) && (beyond == 1.0 || self.ask(1.0))) {
+            if !(self.ask(beyond) && (step > 0.0 || self.ask(1.0))) {
                 stop = Some(Stop::Stalled);
                 break;
             }
