@@ -82,9 +82,6 @@ pub(crate) struct TrainArgs {
     /// swap: divides the number of swapped pairs and what they weigh by the number of pairs
     #[arg(long, help_heading = "Method")]
     pub(crate) normalise: bool,
-    /// rvm: coefficients of either sign, or nonnegative ones, which cannot reverse a ranking [default: signed]
-    #[arg(long, value_name = "SIGN", value_parser = choice::coefficients(), help_heading = "Method")]
-    pub(crate) coefficients: Option<CoefficientSign>,
     #[command(flatten)]
     pub(crate) online: OnlineArgs,
     #[command(flatten)]
@@ -132,6 +129,9 @@ pub(crate) struct LearnArgs {
     /// rank on items: only K random partners of each item make pairs with it [default: all pairs]
     #[arg(long, value_name = "K", help_heading = "Method")]
     pub(crate) pairs_per_item: Option<usize>,
+    /// rvm: coefficients of either sign, or nonnegative ones, which cannot reverse a ranking [default: signed]
+    #[arg(long, value_name = "SIGN", value_parser = choice::coefficients(), help_heading = "Method")]
+    pub(crate) coefficients: Option<CoefficientSign>,
     #[command(flatten)]
     pub(crate) kernel: KernelArgs,
     #[command(flatten)]

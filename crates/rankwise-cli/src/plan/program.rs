@@ -5,7 +5,7 @@ use rankwise::{CompareLp, OneNormRankSvm, RankingVectorMachine};
 
 use super::train::of_items;
 use super::{common_effort, kernel, refuse, time_limit};
-use crate::args::{Common, TrainArgs};
+use crate::args::{Common, LearnArgs, TrainArgs};
 use crate::exit::{Failure, Run};
 
 /// The Ranking Vector Machine.
@@ -14,7 +14,7 @@ pub(super) fn rvm(args: &TrainArgs, common: &Common) -> Run<RankingVectorMachine
     refuse_on_items(args, Method::Rvm)?;
     let (balance, effort) = of_items(learn, common)?;
     let machine = RankingVectorMachine::new().c(learn.c.unwrap_or(1.0)).kernel(kernel(&learn.kernel)?);
-    let machine = machine.coefficients(args.coefficients.unwrap_or_default()).balance(balance);
+    let machine = machine.coefficients(learn.coefficients.unwrap_or_default()).balance(balance);
     Ok(machine.scale(learn.scale).effort(effort))
 }
 
@@ -22,7 +22,6 @@ pub(super) fn rvm(args: &TrainArgs, common: &Common) -> Run<RankingVectorMachine
 pub(super) fn rank_l1(args: &TrainArgs, common: &Common) -> Run<OneNormRankSvm> {
     let learn = &args.learn;
     refuse_on_items(args, Method::RankL1)?;
-    refuse_coefficients(args)?;
     let (balance, effort) = of_items(learn, common)?;
     let svm = OneNormRankSvm::new().c(learn.c.unwrap_or(1.0)).kernel(kernel(&learn.kernel)?).balance(balance);
     Ok(svm.scale(learn.scale).effort(effort))
@@ -81,7 +80,7 @@ fn refuse_on_items(args: &TrainArgs, method: Method) -> Run<()> {
 }
 
 /// Refuses the option that the Ranking Vector Machine alone has.
-pub(super) fn refuse_coefficients(args: &TrainArgs) -> Run<()> {
-    let typed = [("--coefficients", args.coefficients.is_some())];
+pub(super) fn refuse_coefficients(learn: &LearnArgs) -> Run<()> {
+    let typed = [("--coefficients", learn.coefficients.is_some() && learn.method != Some(Method::Rvm))];
     refuse(&typed, "the method that was chosen", "choose --method rvm")
 }

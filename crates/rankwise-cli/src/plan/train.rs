@@ -87,6 +87,7 @@ pub(crate) struct ItemPlan {
 /// What `train` was asked to do.
 pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
     let learn = &args.learn;
+    program::refuse_coefficients(learn)?;
     if let Some(method @ (Method::Classify | Method::Regress)) = learn.method {
         refuse(&args.online.typed(), &format!("--method {}", method.name()), "choose --method online")?;
         return svm::plan(method, args, common).map(TrainPlan::Svm);
@@ -97,9 +98,6 @@ pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
         return online::plan(args, common).map(TrainPlan::Online);
     }
     refuse(&args.online.typed(), "the method that was chosen", "choose --method online")?;
-    if learn.method != Some(Method::Rvm) {
-        program::refuse_coefficients(args)?;
-    }
     if let Some(data) = &learn.data {
         return on_items(data, args, common).map(|plan| TrainPlan::Items(Box::new(plan)));
     }
@@ -195,7 +193,8 @@ pub(super) fn rank_svm(args: &LearnArgs, common: &Common) -> Run<RankSvm> {
                 .into(),
         ));
     }
-    if let Some(method) = args.method.filter(|method| *method != Method::Rank) {
+    let is_of_items = |method: &Method| matches!(method, Method::Rank | Method::Rvm | Method::RankL1);
+    if let Some(method) = args.method.filter(|method| !is_of_items(method)) {
         return Err(Failure::Usage(format!(
             "--method {} learns from compared pairs, not from items; choose --method rank, or give pairs with \
              --pairs FILE",

@@ -75,6 +75,7 @@ pub(super) fn widened(kernels: &[Kernel], gammas: &[Gamma]) -> Vec<Kernel> {
 pub(crate) fn tune(args: &TuneArgs, common: &Common) -> Run<TunePlan> {
     let typed = TypedGrid::parse(&args.grid)?;
     refuse_twice(args, &typed)?;
+    super::program::refuse_coefficients(&args.learn)?;
     let n_folds = args.folds.unwrap_or(USUAL_FOLDS);
     if n_folds < 2 {
         return Err(Error::parameter("folds", n_folds, "at least 2").into());

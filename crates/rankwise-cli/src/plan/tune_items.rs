@@ -1,6 +1,7 @@
 //! `tune` on a file of items, as meant: which C, kernels and losses, measured on which items.
 
 use rankwise::data::{Precision, Ranking};
+use rankwise::estimator::RankProgram;
 use rankwise::io::{Columns, Source};
 use rankwise::metrics::ItemMetric;
 use rankwise::model::Method;
@@ -46,11 +47,15 @@ impl ItemSearch {
 pub(super) fn search(data: &str, args: &TuneArgs, typed: &TypedGrid, common: &Common) -> Run<ItemSearch> {
     let learn = &args.learn;
     refuse_methods(learn)?;
+    let program = program(args, typed)?;
     let mut tuner = RankTuner::new(rank_svm(learn, common)?).time_limit(super::time_limit(args.time_limit)?);
     if let Some(name) = &args.metric {
         tuner.metric = ItemMetric::parse(name)?;
     }
     tuner.losses = typed.loss.clone().unwrap_or_else(|| vec![learn.loss.unwrap_or_default()]);
+    if let Some(program) = program {
+        tuner = tuner.program(program);
+    }
     tuner.c = match (&typed.c, learn.c) {
         (Some(values), _) => values.clone(),
         (None, Some(c)) => vec![c],
@@ -88,6 +93,25 @@ pub(super) fn sources(data: &str, args: &TuneArgs) -> Run<(Source, Columns, Opti
     Ok((data, columns, valid))
 }
 
+/// The linear program that is searched for, if one is.
+fn program(args: &TuneArgs, typed: &TypedGrid) -> Run<Option<RankProgram>> {
+    let learn = &args.learn;
+    let (method, program) = match learn.method {
+        Some(method @ Method::Rvm) => (method, RankProgram::Vectors(learn.coefficients.unwrap_or_default())),
+        Some(method @ Method::RankL1) => (method, RankProgram::Pairs),
+        _ => return Ok(None),
+    };
+    let with = format!("--method {}", method.name());
+    let typed = [
+        ("--loss", learn.loss.is_some()),
+        ("--grid loss", typed.loss.is_some()),
+        ("--pairs-per-item", learn.pairs_per_item.is_some()),
+        ("--approx", learn.kernel.approx.is_some()),
+    ];
+    super::refuse(&typed, &with, "choose --method rank")?;
+    Ok(Some(program))
+}
+
 /// Refuses methods on items that are not searched for.
 fn refuse_methods(learn: &LearnArgs) -> Run<()> {
     match learn.method {
@@ -96,11 +120,6 @@ fn refuse_methods(learn: &LearnArgs) -> Run<()> {
              hinge, then train --method swap with a quarter of that C"
                 .into(),
         )),
-        Some(method @ (Method::Rvm | Method::RankL1)) => Err(Failure::Usage(format!(
-            "tune does not choose for {0}; train --method {0} with several C (inspect tells the least one that learns \
-             anything) and compare them (evaluate MODEL DATA)",
-            method.name()
-        ))),
         Some(Method::Ridge) => Err(Failure::Usage(
             "tune does not choose for ridge; train it with several C and compare them (evaluate MODEL DATA)".into(),
         )),

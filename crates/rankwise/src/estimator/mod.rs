@@ -66,4 +66,5 @@ pub use regress::SvmRegressor;
 pub use ridge::Ridge;
 pub use swap_svm::SwapSvm;
 pub(crate) use trials::{HeldOut, Path, Trials};
-pub use vector_rank::{OneNormRankSvm, RankingVectorMachine};
+pub(crate) use vector_rank::ProgramTrial;
+pub use vector_rank::{OneNormRankSvm, RankProgram, RankingVectorMachine};

@@ -5,7 +5,8 @@ use std::time::Instant;
 use super::common::{Effort, Fit, setters};
 use super::item_ranker::{Record, Solution, check_pairs, check_width, why_dropped, why_to_scale};
 use super::kernel_items::{FINE, KernelItems};
-use crate::data::{Ranking, Scale};
+use super::{ItemEstimator, RankSvm};
+use crate::data::{Features, Items, Ranking, Scale};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, SymmetricMatrix};
 use crate::loss::Loss;
@@ -186,6 +187,68 @@ impl OneNormRankSvm {
     }
 }
 
+/// Which of the two, where C and kernel are yet to be chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RankProgram {
+    /// The Ranking Vector Machine.
+    Vectors(CoefficientSign),
+    /// The 1-norm ranking SVM.
+    Pairs,
+}
+
+impl RankProgram {
+    /// With C, kernel, balance, scaling and effort of a ranking SVM.
+    pub(crate) fn shaped_as(self, svm: &RankSvm) -> ItemEstimator {
+        let RankSvm { c, kernel, balance, scale, effort, .. } = *svm;
+        match self {
+            RankProgram::Vectors(coefficients) => {
+                RankingVectorMachine { c, coefficients, kernel, balance, scale, effort }.into()
+            }
+            RankProgram::Pairs => OneNormRankSvm { c, kernel, balance, scale, effort }.into(),
+        }
+    }
+
+    /// Up to which C nothing is learnt; infinite where that is so for all.
+    pub(crate) fn critical_c(self, svm: &RankSvm, data: &Ranking) -> Result<f64> {
+        match self.shaped_as(&svm.clone().c(1.0)) {
+            ItemEstimator::Rvm(machine) => machine.machine().critical_c(data),
+            ItemEstimator::RankL1(svm) => svm.machine().critical_c(data),
+            _ => Ok(f64::INFINITY),
+        }
+    }
+}
+
+/// Fits of a program on those groups of a ranking that are not held out.
+pub(crate) struct ProgramTrial {
+    program: RankProgram,
+    svm: RankSvm,
+    data: Ranking,
+}
+
+impl ProgramTrial {
+    /// One entry per group.
+    pub(crate) fn new(program: RankProgram, svm: RankSvm, data: &Ranking, is_held_out: &[bool]) -> Self {
+        let groups = data.groups.numbers();
+        let learnt: Vec<usize> = (0..data.n_items()).filter(|&item| !is_held_out[groups[item] as usize]).collect();
+        ProgramTrial { program, svm, data: data.select(&learnt) }
+    }
+
+    /// Fits with this C: scores of some rows, whose columns are those of the data.
+    pub(crate) fn next(
+        &self,
+        c: f64,
+        features: &Features,
+        rows: &[u32],
+        watch: &dyn Watch,
+    ) -> Result<(Vec<f64>, Stop)> {
+        let machine = self.program.shaped_as(&self.svm.clone().c(c));
+        let model = machine.fit_from(&self.data, None, watch)?.model;
+        let rows: Vec<usize> = rows.iter().map(|&row| row as usize).collect();
+        let items = Items::new(features.select_rows(&rows), self.data.items.feature_names.clone(), None)?;
+        Ok((model.scorer.scores(&items)?, model.training.stop))
+    }
+}
+
 /// Either of them.
 struct VectorMachine<'a> {
     method: Method,
@@ -278,6 +341,23 @@ impl VectorMachine<'_> {
         let critical_c = Some(critical_c).filter(|c| c.is_finite());
         model.training.program = Some(ProgramTraining { coefficients: self.sign, critical_c });
         Ok(model)
+    }
+
+    /// Up to which C nothing is learnt.
+    fn critical_c(&self, data: &Ranking) -> Result<f64> {
+        let scaler = data.scaler(self.scale);
+        let items = KernelItems::new(self.kernel, data, scaler.as_ref())?;
+        let matrix = match self.kernel {
+            Kernel::Linear => None,
+            _ => Some(items.matrix(false, 0)?),
+        };
+        let mut planes = self.planes(&items, data, matrix.as_deref())?;
+        let zeros = vec![0.0; planes.dim()];
+        planes.go_to(&zeros);
+        planes.aim(&zeros);
+        let first = planes.planes(0.0).unwrap_or_default();
+        let dearest = first.first().map_or(0.0, |plane| planes.dearest(&plane.normal, 1).0);
+        Ok(self.c / dearest)
     }
 
     fn losses<'d>(&self, items: &'d KernelItems, data: &'d Ranking) -> Result<RankSums<'d>> {

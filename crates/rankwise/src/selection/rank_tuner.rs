@@ -12,7 +12,8 @@ use super::tuner::{TuneWatch, Tuned};
 use crate::data::Ranking;
 use crate::error::{Error, Result};
 use crate::estimator::{
-    KernelRankTrial, KernelStage, RankSvm, RankTrial, check_width, kernel_unit_of_c, label_scale_gamma, unit_of_c,
+    KernelRankTrial, KernelStage, ProgramTrial, RankProgram, RankSvm, RankTrial, check_width, kernel_unit_of_c,
+    label_scale_gamma, unit_of_c,
 };
 use crate::kernel::{Gamma, Kernel};
 use crate::loss::Loss;
@@ -24,8 +25,10 @@ use crate::progress::Stop;
 pub(super) const MANY_NUMBERS: usize = 1 << 23;
 /// The usual values of C, as powers of ten times the C at which losses weigh about as much as the norm.
 const USUAL_POWERS: [i32; 7] = [-1, 0, 1, 2, 3, 4, 5];
+/// Of linear programs, times the largest C that learns nothing.
+const PROGRAM_FACTORS: [f64; 5] = [2.0, 10.0, 100.0, 1e3, 1e4];
 
-/// Chooses C, kernel and loss of a ranking SVM, by a metric on groups that the machine has not seen.
+/// Chooses C, kernel and loss of a ranking SVM, or C and kernel of a linear program, by a metric on groups that the machine has not seen.
 ///
 /// ```
 /// use rankwise::data::{Features, Groups, Items, Precision, Ranking};
@@ -49,6 +52,8 @@ const USUAL_POWERS: [i32; 7] = [-1, 0, 1, 2, 3, 4, 5];
 pub struct RankTuner {
     /// The machine; its own C, kernel and loss do not count. Limits of its effort are those of each single fit.
     pub svm: RankSvm,
+    /// A linear program in its place, with its balance, scaling and effort; its loss is the hinge.
+    pub program: Option<RankProgram>,
     /// Values of C; none: [`RankTuner::usual_c`] of the data.
     pub c: Vec<f64>,
     /// Kernels.
@@ -65,7 +70,16 @@ impl RankTuner {
     /// A search over the usual values of C with kernel and loss of the machine, by the share of pairs in the right order.
     pub fn new(svm: RankSvm) -> Self {
         let (kernels, losses) = (vec![svm.kernel], vec![svm.loss]);
-        RankTuner { svm, c: Vec::new(), kernels, losses, metric: ItemMetric::default(), time_limit: None }
+        let (c, metric) = (Vec::new(), ItemMetric::default());
+        RankTuner { svm, program: None, c, kernels, losses, metric, time_limit: None }
+    }
+
+    /// Sets a linear program in place of the ranking SVM.
+    #[must_use]
+    pub fn program(mut self, program: RankProgram) -> Self {
+        self.program = Some(program);
+        self.losses = vec![Loss::Hinge];
+        self
     }
 
     /// Sets the values of C.
@@ -106,9 +120,20 @@ impl RankTuner {
     /// Seven values of C that suit the data: k/(weight of all pairs × mean square of the difference of two items of a
     /// group), k = 0.1, 1, …, 100000, in three digits; with a kernel the difference is that in its space, and with several
     /// kernels the (geometric) mean of their values counts. C multiplies a sum over pairs, so that what is small or large
-    /// depends on how many there are.
+    /// depends on how many there are. Of a linear program five: 2, 10, …, 10000 times the largest C that learns nothing.
     pub fn usual_c(&self, data: &Ranking) -> Result<Vec<f64>> {
         check_width(&data.items.features)?;
+        if let Some(program) = self.program {
+            let critical = |&kernel: &Kernel| program.critical_c(&self.svm.clone().kernel(kernel), data);
+            let all: Vec<f64> = self.kernels.iter().map(critical).collect::<Result<_>>()?;
+            let least = all.iter().copied().fold(f64::INFINITY, f64::min);
+            let values = PROGRAM_FACTORS.map(|factor| three_digits(factor * least));
+            return if values.iter().all(|&c| c > 0.0 && c.is_finite()) {
+                Ok(values.to_vec())
+            } else {
+                no_usual_c(least)
+            };
+        }
         let unit = |&kernel: &Kernel| match kernel {
             Kernel::Linear => unit_of_c(&self.svm, data),
             _ => kernel_unit_of_c(&self.svm.clone().kernel(kernel), data),
@@ -119,10 +144,7 @@ impl RankTuner {
         if values.iter().all(|&c| c > 0.0 && c.is_finite()) {
             return Ok(values.to_vec());
         }
-        Err(Error::Numeric {
-            problem: format!("there is no usual C for these data: it would be about {unit:.1e}"),
-            remedy: "scale the features (--scale standard), or say which C to try (--grid C=…)".into(),
-        })
+        no_usual_c(unit)
     }
 
     /// Widths worth trying for these data: 1/16, 1/4, 1, 4 and 16 times γ `scale`, in three digits.
@@ -145,6 +167,13 @@ impl RankTuner {
         }
         if let Some(bad) = self.c.iter().find(|c| !(**c > 0.0 && c.is_finite())) {
             return Err(Error::parameter("C", bad, "a finite number above 0"));
+        }
+        if let Some(program) = self.program {
+            if self.losses.iter().any(|&loss| loss != Loss::Hinge) {
+                return Err(Error::parameter("losses", "others", "the hinge alone for linear programs"));
+            }
+            let check = |&kernel: &Kernel| program.shaped_as(&self.svm.clone().c(1.0).kernel(kernel)).check();
+            return self.kernels.iter().try_for_each(check);
         }
         self.kernels.iter().try_for_each(|&kernel| self.svm.clone().c(1.0).kernel(kernel).check())
     }
@@ -185,7 +214,11 @@ impl RankTuner {
         let found = Found::new(points, Vec::new(), self.time_limit, remedy)?;
         let best = found.best(self.metric.greater_is_better(), || self.scale_gamma(data))?;
         let TuningPoint { c, kernel, loss, .. } = found.points[best];
-        let mut fit = self.machine(kernel, loss).c(c).fit_from(data, None, &Refit(watch))?;
+        let svm = self.machine(kernel, loss).c(c);
+        let mut fit = match self.program {
+            Some(program) => program.shaped_as(&svm).fit_from(data, None, &Refit(watch))?,
+            None => svm.fit_from(data, None, &Refit(watch))?,
+        };
         if !watch.keep_going() {
             return Err(Error::Interrupted);
         }
@@ -198,6 +231,13 @@ impl RankTuner {
     fn machine(&self, kernel: Kernel, loss: Loss) -> RankSvm {
         self.svm.clone().kernel(kernel).loss(loss).threads(0)
     }
+}
+
+fn no_usual_c(unit: f64) -> Result<Vec<f64>> {
+    Err(Error::Numeric {
+        problem: format!("there is no usual C for these data: it would be about {unit:.1e}"),
+        remedy: "scale the features (--scale standard), or say which C to try (--grid C=…)".into(),
+    })
 }
 
 /// What to measure on what.
@@ -253,6 +293,7 @@ impl RankSweep<'_> {
         let held: Vec<&[bool]> = self.parts.iter().map(|part| &part.is_held_out[..]).collect();
         let stages = match kernel {
             Kernel::Linear => Ok(Vec::new()),
+            _ if self.tuner.program.is_some() => Ok(Vec::new()),
             _ => KernelStage::all(&svm, kernel, self.losses, self.data, &held, svm.effort.cache_mb << 20),
         };
         let stages = match stages {
@@ -272,9 +313,14 @@ impl RankSweep<'_> {
             let machine = self.tuner.machine(kernel, self.losses[at / self.parts.len()]);
             let is_of = |stage: &&KernelStage| stage.parts.contains(&(at % self.parts.len()));
             let part = &self.parts[at % self.parts.len()];
-            let trial = match stages.iter().find(is_of) {
-                Some(stage) => Trial::Kernel(KernelRankTrial::new(machine, stage, self.data, &part.is_held_out)),
-                None => Trial::Linear(RankTrial::new(machine, self.near, &part.is_held_out)),
+            let trial = match (self.tuner.program, stages.iter().find(is_of)) {
+                (Some(program), _) => {
+                    Trial::Program(Box::new(ProgramTrial::new(program, machine, self.data, &part.is_held_out)))
+                }
+                (None, Some(stage)) => {
+                    Trial::Kernel(KernelRankTrial::new(machine, stage, self.data, &part.is_held_out))
+                }
+                (None, None) => Trial::Linear(RankTrial::new(machine, self.near, &part.is_held_out)),
             };
             RankChain { trial, part, last: Cell::NotReached }
         };
@@ -299,6 +345,7 @@ struct RankChain<'a> {
 enum Trial<'a> {
     Linear(RankTrial<'a>),
     Kernel(KernelRankTrial<'a>),
+    Program(Box<ProgramTrial>),
 }
 
 impl RankChain<'_> {
@@ -312,6 +359,10 @@ impl RankChain<'_> {
                     (part.scores(&weights), stop)
                 }
                 Trial::Kernel(trial) => {
+                    let (features, rows) = part.items();
+                    trial.next(c, features, rows, limits)?
+                }
+                Trial::Program(trial) => {
                     let (features, rows) = part.items();
                     trial.next(c, features, rows, limits)?
                 }

@@ -467,10 +467,9 @@ mod tests {
                     break;
                 }
                 for other in (0..n).filter(|&other| other != at) {
-                    let factor = work[other][at] / work[at][at];
-                    for k in 0..=n {
-                        work[other][k] -= factor * work[at][k];
-                    }
+                    let own = work[at].clone();
+                    let factor = work[other][at] / own[at];
+                    add_multiple(&mut work[other], -factor, &own);
                 }
             }
             if is_singular {
