@@ -1,6 +1,7 @@
 //! Data, loss, kernel and C turned into what a solver can eat. The traits here are a solver's only view of the world.
 
 mod bias;
+mod class_losses;
 mod compare;
 mod exact;
 mod examples;
@@ -15,6 +16,7 @@ mod ridge;
 pub(crate) mod threshold;
 mod together;
 
+pub(crate) use class_losses::{ClassItem, ClassLoss, ClassLosses, ClassPoint};
 pub(crate) use compare::{PairProblem, Task};
 pub(crate) use exact::Exact;
 pub(crate) use examples::{ExampleSums, ExampleTerms};
