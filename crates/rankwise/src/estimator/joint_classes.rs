@@ -62,8 +62,8 @@ impl SvmClassifier {
         let start =
             last.first().map(|machine| machine.start.weights()).filter(|of| of.len() == items.len() * n_classes);
         let start = start.map(|start| start.into_iter().map(|beta| beta * aim.c).collect());
-        let losses = ClassLosses::new(&scaled, items, n_classes, kind);
-        let answer = class_descent::minimise(&losses, start, self.effort.seed, aim.limits);
+        let losses = ClassLosses::new(&scaled, items, n_classes, kind, self.effort.seed);
+        let answer = class_descent::minimise(&losses, start, aim.limits);
         let mut parts: Vec<_> = (0..n_classes).map(|class| losses.of_class(&answer.point.weights, class)).collect();
         if let [first, second] = &parts[..] {
             let weights = second.0.iter().zip(&first.0).map(|(second, first)| second - first).collect();

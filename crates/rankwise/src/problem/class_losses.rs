@@ -11,32 +11,13 @@
 
 use rayon::prelude::*;
 
-use crate::data::Features;
+use super::{ClassBlocks, ClassItem, ClassLoss, ClassPoint};
+use crate::data::{Features, Random, mix};
 
 /// Numbers of one feature stand side by side, padded to a multiple of this.
 const LANES: usize = 4;
 /// Blocks of items that are summed side by side.
 const BLOCKS: usize = 16;
-
-/// How an item's lacking leads are put together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ClassLoss {
-    /// The sum of all.
-    WestonWatkins,
-    /// The largest.
-    CrammerSinger,
-}
-
-/// An item that is learnt from.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ClassItem {
-    pub(crate) row: u32,
-    pub(crate) class: u32,
-    /// The lead that it should have.
-    pub(crate) margin: f64,
-    /// What its loss is multiplied with, C included.
-    pub(crate) cost: f64,
-}
 
 /// The losses of items.
 pub(crate) struct ClassLosses<'a> {
@@ -47,54 +28,68 @@ pub(crate) struct ClassLosses<'a> {
     kind: ClassLoss,
     /// ‖(x, 1)‖² of each item.
     squares: Vec<f64>,
-}
-
-/// What the dual variables of all items say.
-pub(crate) struct ClassPoint {
-    /// Of each feature, those of all classes; biases come first.
-    pub(crate) weights: Vec<f64>,
-    pub(crate) primal: f64,
-    pub(crate) dual: f64,
+    seed: u64,
 }
 
 impl<'a> ClassLosses<'a> {
-    pub(crate) fn new(features: &'a Features, items: Vec<ClassItem>, n_classes: usize, kind: ClassLoss) -> Self {
+    pub(crate) fn new(
+        features: &'a Features,
+        items: Vec<ClassItem>,
+        n_classes: usize,
+        kind: ClassLoss,
+        seed: u64,
+    ) -> Self {
         let square = |item: &ClassItem| {
             let mut sum = 1.0;
             features.for_each_in_row(item.row as usize, |_, value| sum += value * value);
             sum
         };
         let squares = items.iter().map(square).collect();
-        ClassLosses { features, items, n_classes, stride: n_classes.next_multiple_of(LANES), kind, squares }
+        ClassLosses { features, items, n_classes, stride: n_classes.next_multiple_of(LANES), kind, squares, seed }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// Weights of the features for a class, and its bias.
+    pub(crate) fn of_class(&self, weights: &[f64], class: usize) -> (Vec<f64>, f64) {
+        let of = weights.chunks_exact(self.stride).map(|of_feature| of_feature[class]);
+        let mut all = of.collect::<Vec<f64>>();
+        let bias = all.remove(0);
+        (all, bias)
+    }
+}
+
+impl ClassBlocks for ClassLosses<'_> {
+    fn shuffle(&self, items: &mut [u32], round: u64) {
+        let mut random = Random::new(mix(self.seed, round));
+        for last in (1..items.len()).rev() {
+            items.swap(last, random.below(last + 1));
+        }
+    }
+
+    fn len(&self) -> usize {
         self.items.len()
     }
 
-    pub(crate) fn n_classes(&self) -> usize {
+    fn n_classes(&self) -> usize {
         self.n_classes
     }
 
-    pub(crate) fn kind(&self) -> ClassLoss {
+    fn kind(&self) -> ClassLoss {
         self.kind
     }
 
-    pub(crate) fn item(&self, at: usize) -> ClassItem {
+    fn item(&self, at: usize) -> ClassItem {
         self.items[at]
     }
 
-    pub(crate) fn square(&self, at: usize) -> f64 {
+    fn square(&self, at: usize) -> f64 {
         self.squares[at]
     }
 
-    /// How many weights there are, padding included.
-    pub(crate) fn n_weights(&self) -> usize {
+    fn n_weights(&self) -> usize {
         (1 + self.features.n_cols()) * self.stride
     }
 
-    /// Scores of an item for all classes; as many numbers as there are classes, and padding.
-    pub(crate) fn scores(&self, at: usize, weights: &[f64], out: &mut [f64]) {
+    fn scores(&self, at: usize, weights: &[f64], out: &mut [f64]) {
         let stride = self.stride;
         out[..stride].copy_from_slice(&weights[..stride]);
         self.features.for_each_in_row(self.items[at].row as usize, |column, value| {
@@ -107,8 +102,7 @@ impl<'a> ClassLosses<'a> {
         });
     }
 
-    /// Adds the item times a number for every class.
-    pub(crate) fn add(&self, at: usize, numbers: &[f64], weights: &mut [f64]) {
+    fn add(&self, at: usize, numbers: &[f64], weights: &mut [f64]) {
         let stride = self.stride;
         let add = |value: f64, to: &mut [f64]| {
             for (to, numbers) in to.chunks_exact_mut(LANES).zip(numbers.chunks_exact(LANES)) {
@@ -123,13 +117,11 @@ impl<'a> ClassLosses<'a> {
         });
     }
 
-    /// Room for the scores of an item.
-    pub(crate) fn room(&self) -> Vec<f64> {
+    fn room(&self) -> Vec<f64> {
         vec![0.0; self.stride]
     }
 
-    /// c·loss of an item with these scores, and its part of the gap.
-    pub(crate) fn loss(&self, at: usize, scores: &[f64], betas: &[f64]) -> (f64, f64) {
+    fn loss(&self, at: usize, scores: &[f64], betas: &[f64]) -> (f64, f64) {
         let ClassItem { class, margin, cost, .. } = self.items[at];
         let own = scores[class as usize];
         let (mut sum, mut most, mut made) = (0.0, 0.0_f64, 0.0);
@@ -143,9 +135,7 @@ impl<'a> ClassLosses<'a> {
         (loss, loss - made)
     }
 
-    /// Weights, primal and dual value, from the dual variables alone: those of an item stand together, one for each class, that of
-    /// its own class being 0.
-    pub(crate) fn certify(&self, betas: &[f64]) -> ClassPoint {
+    fn certify(&self, betas: &[f64]) -> ClassPoint {
         let (n, k) = (self.items.len(), self.n_classes);
         let size = n.div_ceil(BLOCKS).max(1);
         let blocks: Vec<usize> = (0..n).step_by(size).collect();
@@ -172,25 +162,25 @@ impl<'a> ClassLosses<'a> {
             total += sum;
         }
         let half: f64 = 0.5 * weights.iter().map(|w| w * w).sum::<f64>();
+        ClassPoint { primal: self.primal(&weights), dual: total - half, weights }
+    }
+
+    fn primal(&self, weights: &[f64]) -> f64 {
+        let n = self.items.len();
+        let size = n.div_ceil(BLOCKS).max(1);
+        let blocks: Vec<usize> = (0..n).step_by(size).collect();
+        let no_betas = vec![0.0; self.n_classes];
         let losses: Vec<f64> = blocks
             .par_iter()
             .map(|&first| {
                 let (mut scores, mut sum) = (self.room(), 0.0);
                 for at in first..(first + size).min(n) {
-                    self.scores(at, &weights, &mut scores);
-                    sum += self.loss(at, &scores, &betas[at * k..][..k]).0;
+                    self.scores(at, weights, &mut scores);
+                    sum += self.loss(at, &scores, &no_betas).0;
                 }
                 sum
             })
             .collect();
-        ClassPoint { weights, primal: half + losses.into_iter().sum::<f64>(), dual: total - half }
-    }
-
-    /// Weights of the features for a class, and its bias.
-    pub(crate) fn of_class(&self, weights: &[f64], class: usize) -> (Vec<f64>, f64) {
-        let of = weights.chunks_exact(self.stride).map(|of_feature| of_feature[class]);
-        let mut all = of.collect::<Vec<f64>>();
-        let bias = all.remove(0);
-        (all, bias)
+        0.5 * weights.iter().map(|w| w * w).sum::<f64>() + losses.into_iter().sum::<f64>()
     }
 }

@@ -5,21 +5,25 @@
 //! t_k = β_k + S − (lead_k − m)/A of before. So β_k = min(max(0, t_k − S), c), or β_k = max(0, t_k − S − θ) with θ ≥ 0 where Σβ
 //! would be above c: one unknown number, found on a function with as many corners as there are classes.
 //!
-//! A pass over all items is followed by passes over those that still matter. A pass sums up the gap as it goes; once that
-//! estimate is small enough, weights and gap are computed anew from the dual variables, and only they end the search.
+//! A pass over all items is followed by passes over those that still matter. Now and then, and once the gap that a pass has summed up
+//! is small enough, weights and dual value are computed anew from the dual variables, and the primal value there and at the mean of
+//! the weights on the way; only these end the search.
 
 use super::Limits;
-use crate::data::Random;
-use crate::problem::{ClassItem, ClassLoss, ClassLosses, ClassPoint};
+use crate::problem::{ClassBlocks, ClassItem, ClassLoss, ClassPoint};
 use crate::progress::Stop;
 
 /// Passes over items that matter before all are looked at again.
-const MOST_INNER: usize = 10;
+const MOST_INNER: usize = 30;
+/// Passes after which the way that they went is gone on.
+const GO_ON: usize = 8;
 /// Items whose part of the gap is below this share of their even part of the tolerance do not matter.
 const EVEN_SHARE: f64 = 0.1;
-/// A pass that found this share of the gap that is asked for calls for a certificate; so does this number of rounds.
+/// Until what share of the gap of all items those that matter are worked on.
+const GOAL: f64 = 0.1;
+/// A pass that found this share of the gap that is asked for calls for a certificate; so do as many steps as there are items, so often.
 const ENOUGH: f64 = 0.7;
-const ROUNDS: usize = 20;
+const LOOK: u64 = 10;
 /// Items between two looks at the clock.
 const ITEMS_AT_A_TIME: usize = 1 << 12;
 /// Steps of the search for one number.
@@ -39,12 +43,7 @@ pub(crate) struct ClassAnswer {
 }
 
 /// Searches from given variables (within their bounds), or from 0.
-pub(crate) fn minimise(
-    losses: &ClassLosses<'_>,
-    start: Option<Vec<f64>>,
-    seed: u64,
-    limits: Limits<'_>,
-) -> ClassAnswer {
+pub(crate) fn minimise(losses: &impl ClassBlocks, start: Option<Vec<f64>>, limits: Limits<'_>) -> ClassAnswer {
     let n = losses.len();
     let mut search = Search {
         losses,
@@ -54,49 +53,82 @@ pub(crate) fn minimise(
         numbers: losses.room(),
         targets: vec![0.0; losses.n_classes()],
     };
-    let gap_of = |point: &ClassPoint| (point.primal - point.dual) / point.primal.max(1e-12);
-    let mut random = Random::new(seed);
     let mut all: Vec<u32> = (0..n as u32).collect();
-    let (mut steps, mut rounds, mut futile) = (0_u64, 0, 0);
+    let (mut steps, mut futile) = (0_u64, 0);
+    let mut next_look = LOOK * n as u64;
     let mut best = losses.certify(&search.betas);
     let mut best_betas = search.betas.clone();
-    let mut stop = (gap_of(&best) <= limits.tol).then_some(Stop::Converged);
+    let mut stop = (best.gap() <= limits.tol).then_some(Stop::Converged);
     search.weights.clone_from(&best.weights);
     let mut before = (search.betas.clone(), search.weights.clone());
+    let mut mean = Mean::default();
     while stop.is_none() {
         let bound = limits.tol * best.primal;
         let even = EVEN_SHARE * bound / n as f64;
-        shuffle(&mut all, &mut random);
+        losses.shuffle(&mut all, steps);
         let mut pass = search.pass(&all, even, &mut steps, limits);
-        let goal = (0.3 * pass.gap).max(ENOUGH * bound);
-        for _ in 0..MOST_INNER {
+        mean.add(&search.weights);
+        let goal = (GOAL * pass.gap).max(ENOUGH * bound);
+        for inner in 1..=MOST_INNER {
             if pass.gap <= goal || pass.matter.is_empty() || pass.stop.is_some() {
                 break;
             }
-            shuffle(&mut pass.matter, &mut random);
+            losses.shuffle(&mut pass.matter, steps);
             pass = search.pass(&pass.matter, even, &mut steps, limits);
+            mean.add(&search.weights);
+            if inner % GO_ON == 0 {
+                search.go_on(&mut before);
+            }
         }
         stop = pass.stop;
-        rounds += 1;
         search.go_on(&mut before);
-        if pass.gap > ENOUGH * bound && rounds % ROUNDS != 0 && stop.is_none() {
+        if pass.gap > ENOUGH * bound && steps < next_look && stop.is_none() {
             continue;
         }
-        let point = losses.certify(&search.betas);
+        next_look = steps + LOOK * n as u64;
+        let mut point = losses.certify(&search.betas);
         search.weights.clone_from(&point.weights);
-        let (least, now) = (gap_of(&best), gap_of(&point));
-        futile = if now < (1.0 - NO_BETTER) * least { 0 } else { futile + 1 };
-        if now < least {
-            best = point;
+        // Steps go back and forth: the mean of where they were is often better than where they are.
+        let primal = losses.primal(&mean.weights);
+        if primal < point.primal {
+            (point.primal, point.weights) = (primal, std::mem::take(&mut mean.weights));
+        }
+        mean = Mean::default();
+        let gap = best.gap();
+        if point.dual > best.dual {
+            best.dual = point.dual;
             best_betas.clone_from(&search.betas);
         }
-        if gap_of(&best) <= limits.tol {
+        if point.primal < best.primal {
+            (best.primal, best.weights) = (point.primal, point.weights);
+        }
+        futile = if best.gap() < (1.0 - NO_BETTER) * gap { 0 } else { futile + 1 };
+        if best.gap() <= limits.tol {
             stop = Some(Stop::Converged);
         } else if futile >= MOST_FUTILE {
             stop = stop.or(Some(Stop::Stalled));
         }
     }
     ClassAnswer { point: best, betas: best_betas, steps, stop: stop.unwrap_or(Stop::Converged) }
+}
+
+/// The mean of weights.
+#[derive(Default)]
+struct Mean {
+    weights: Vec<f64>,
+    count: f64,
+}
+
+impl Mean {
+    fn add(&mut self, weights: &[f64]) {
+        self.count += 1.0;
+        if self.weights.is_empty() {
+            self.weights = weights.to_vec();
+            return;
+        }
+        let share = 1.0 / self.count;
+        self.weights.iter_mut().zip(weights).for_each(|(mean, weight)| *mean += share * (weight - *mean));
+    }
 }
 
 /// What a pass over some items found.
@@ -108,14 +140,8 @@ struct Pass {
     stop: Option<Stop>,
 }
 
-fn shuffle(items: &mut [u32], random: &mut Random) {
-    for last in (1..items.len()).rev() {
-        items.swap(last, random.below(last + 1));
-    }
-}
-
-struct Search<'a> {
-    losses: &'a ClassLosses<'a>,
+struct Search<'a, B: ClassBlocks> {
+    losses: &'a B,
     weights: Vec<f64>,
     betas: Vec<f64>,
     scores: Vec<f64>,
@@ -123,7 +149,7 @@ struct Search<'a> {
     targets: Vec<f64>,
 }
 
-impl Search<'_> {
+impl<B: ClassBlocks> Search<'_, B> {
     /// Moves the variables of these items, one after the other.
     fn pass(&mut self, items: &[u32], even: f64, steps: &mut u64, limits: Limits<'_>) -> Pass {
         let mut pass = Pass { matter: Vec::new(), gap: 0.0, stop: None };
@@ -311,8 +337,9 @@ fn level_of_sum(targets: &[f64], bound: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Random;
 
-    /// Against bisection.
+    /// What was found fulfils what was asked.
     #[test]
     fn levels_solve_their_equations() {
         let mut random = Random::new(3);

@@ -5,6 +5,7 @@ mod collapse;
 mod degenerate;
 mod invariance;
 mod online;
+mod online_classes;
 mod online_stream;
 mod rank_items;
 mod ranking_metrics;

@@ -210,7 +210,8 @@ fn names_of_classes_do_not_matter() {
             let data = ClassItems::new(items(&rows), labels).unwrap();
             svm(scheme, 1.0).fit(&data).unwrap().model
         });
-        assert!((first.training.objective / second.training.objective - 1.0).abs() < 1e-8);
+        let [a, b] = [&first, &second].map(|model| (model.training.objective, model.training.gap, model.training.stop));
+        assert!((a.0 / b.0 - 1.0).abs() < 3e-8, "{scheme:?}: {a:?} {b:?}");
         let (a, mut b) = (parts(&first), parts(&second));
         b.reverse();
         for (a, b) in a.iter().zip(&b) {
