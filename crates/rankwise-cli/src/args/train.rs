@@ -41,7 +41,8 @@ equals rank --loss hinge with 4·C. With a kernel both have w and x in its space
 Σ a_i·K(x_i, x). ridge: ½‖w‖² + C·Σ c·(label − w·x − b)², whatever the groups.
 
 online takes random steps towards the optimum of rank with the hinge, one pair at a time; with --task
-classify of ½(‖w‖² + b²) + C·Σ c·max(0, 1 − y·(w·x + b)), y = ±1 for the larger and the smaller label.
+classify of ½(‖w‖² + b²) + C·Σ c·max(0, 1 − y·(w·x + b)), y = ±1 for the larger and the smaller label, and
+with more labels of the objective of --classes weston-watkins below.
 
 classify: ½‖w‖² + C·Σ c·ℓ(m − y·(w·x + b)), y = ±1 for two classes, m 1 or the column margin; labels may
 be words. regress: ½‖w‖² + C·Σ c·ℓ(|label − (w·x + b)| − ε), --loss epsilon or squared-epsilon. Both
