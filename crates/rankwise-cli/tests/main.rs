@@ -14,6 +14,7 @@ mod hard_pairs;
 mod help;
 mod inspect;
 mod item_methods;
+mod joint_classes;
 mod kernel_items;
 mod online;
 mod predict;

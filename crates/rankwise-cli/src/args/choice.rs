@@ -150,7 +150,7 @@ pub(super) fn loss() -> impl TypedValueParser<Value = Loss> {
 }
 
 pub(super) fn class_scheme() -> impl TypedValueParser<Value = ClassScheme> {
-    one_of([ClassScheme::Ovo, ClassScheme::Ovr].map(|scheme| (scheme.name(), scheme)).to_vec())
+    one_of(ClassScheme::ALL.map(|scheme| (scheme.name(), scheme)).to_vec())
 }
 
 /// `balanced`, or names of classes with numbers.

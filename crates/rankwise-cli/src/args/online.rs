@@ -9,7 +9,7 @@ use super::choice;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Online")]
 pub(crate) struct OnlineArgs {
-    /// rank: puts items in the order of their labels; classify: tells the two labels apart [default: rank]
+    /// rank: puts items in the order of their labels; classify: tells the labels apart [default: rank]
     #[arg(long, value_parser = choice::task())]
     pub(crate) task: Option<Task>,
     /// What a step looks at: one pair, drawn from all of them, or all pairs of one group [default: pair]

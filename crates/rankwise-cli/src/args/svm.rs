@@ -9,8 +9,8 @@ use super::choice;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Classes and values")]
 pub(crate) struct SvmArgs {
-    /// classify: more than two classes by a machine for every pair of them (ovo), or for each against the rest (ovr)
-    /// [default: ovo]
+    /// classify: more than two classes by a machine for every pair of them (ovo), for each against the rest (ovr), or by one
+    /// with weights for all of them, linear: crammer-singer, weston-watkins [default: ovo]
     #[arg(long, value_name = "SCHEME", value_parser = choice::class_scheme())]
     pub(crate) classes: Option<ClassScheme>,
     /// classify: multiplies the weights of the items of a class, NAME=W,…; balanced makes all classes weigh the same

@@ -46,11 +46,14 @@ rvm: Σ|a_i| + C·Σ c·max(0, 1 − (score_i − score_j)), scores Σ a_i·K(x_
 rank-l1 has coefficients of pairs instead, Σ a_ij·(K(x_i, x) − K(x_j, x)) with a_ij ≥ 0.
 
 online takes random steps towards the optimum of rank with the hinge, one pair at a time; with --task
-classify of ½(‖w‖² + b²) + C·Σ c·max(0, 1 − y·(w·x + b)), y = ±1 for the larger and the smaller label.
+classify of ½(‖w‖² + b²) + C·Σ c·max(0, 1 − y·(w·x + b)), y = ±1 for the larger and the smaller label, and
+with more labels of the objective of --classes weston-watkins below.
 
 classify: ½‖w‖² + C·Σ c·ℓ(m − y·(w·x + b)), y = ±1 for two classes, m 1 or the column margin; labels may
 be words. regress: ½‖w‖² + C·Σ c·ℓ(|label − (w·x + b)| − ε), --loss epsilon or squared-epsilon. Both
-have kernels, and with --C inf no slack at all. Their default losses are hinge and epsilon.
+have kernels, and with --C inf no slack at all. Their default losses are hinge and epsilon. With
+--classes crammer-singer or weston-watkins every class k has a score f_k = w_k·x + b_k:
+  ½Σ(‖w_k‖² + b_k²) + C·Σ c·(the largest, or the sum, over k ≠ y of max(0, m − (f_y − f_k)))
 
 Objective of compare on pairs, z = margin, non-ties oriented so that z should be positive:
   ½‖u‖² + C·[Σ_non-ties c·ℓ(1 − β − z) + Σ_ties c·(ℓ(1 + β + z) + ℓ(1 + β − z))]

@@ -1,7 +1,7 @@
 //! `inspect`: what is in a model file.
 
 use rankwise::data::Features;
-use rankwise::model::{Balance, Basis, LearntFrom, Method, Model, ScoreFunction, Scorer};
+use rankwise::model::{Balance, Basis, ClassScheme, LearntFrom, Method, Model, ScoreFunction, Scorer};
 use rankwise::{Loss, io};
 use serde::Serialize;
 
@@ -119,9 +119,12 @@ struct Conventions {
     /// ½‖w‖² + c/groups·Σ hinge, groups without a pair counted, too; items without balance
     #[serde(skip_serializing_if = "Option::is_none")]
     svm_rank_c: Option<f64>,
-    /// ½‖w‖² + C·Σ squared hinge; items without balance
+    /// ½‖w‖² + C·Σ squared hinge; items without balance. Of Crammer and Singer's machine the same C
     #[serde(rename = "liblinear_C", skip_serializing_if = "Option::is_none")]
     liblinear_c: Option<f64>,
+    /// The solver of theirs that has it.
+    #[serde(skip)]
+    liblinear_options: &'static str,
 }
 
 impl Conventions {
@@ -142,11 +145,16 @@ impl Conventions {
         }
         if training.svm.is_some() {
             // LIBSVM and scikit-learn's SVC and SVR have the same C, and no squares.
-            let is_plain = matches!(training.loss, Loss::Hinge | Loss::Epsilon);
+            let scheme = training.svm.as_ref().and_then(|svm| svm.scheme);
+            let is_joint = scheme.is_some_and(ClassScheme::is_joint);
+            let is_plain = matches!(training.loss, Loss::Hinge | Loss::Epsilon) && !is_joint;
+            let is_theirs = scheme == Some(ClassScheme::CrammerSinger);
             return Some(Conventions {
                 lambda_of_sum: 1.0 / training.c,
                 lambda_of_mean: Some(1.0 / (training.c * training.items.max(1) as f64)),
                 libsvm_c: is_plain.then_some(training.c),
+                liblinear_c: is_theirs.then_some(training.c),
+                liblinear_options: "-s 4 -B 1",
                 ..Conventions::default()
             });
         }
@@ -177,6 +185,7 @@ impl Conventions {
             libsvm_c: None,
             dlib_c: (!is_balanced).then_some(times_mean),
             svm_rank_c: is_plain_ranking.then(|| c * (groups + training.groups_dropped) as f64),
+            liblinear_options: "-s 8",
             liblinear_c: (is_plain_ranking && is_squared && training.kernel.name() == "linear").then_some(c),
         })
     }
@@ -203,7 +212,7 @@ impl Conventions {
             text += &format!("; -c {} in svm_rank, whose loss is the hinge", rounded(c));
         }
         if let Some(c) = self.liblinear_c {
-            text += &format!("; -s 8 -c {} in LIBLINEAR", rounded(c));
+            text += &format!("; {} -c {} in LIBLINEAR", self.liblinear_options, rounded(c));
         }
         text
     }

@@ -47,7 +47,7 @@ impl<'a> Lesson<'a> {
         }
     }
 
-    fn learnt(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn learnt(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.weights.len()).filter(|&item| self.weights[item] > 0.0)
     }
 
@@ -139,6 +139,10 @@ impl SvmClassifier {
         warnings: &mut Vec<String>,
     ) -> Result<(Vec<Machine>, ClassRule)> {
         let factors = self.factors(lesson)?;
+        if self.scheme.is_joint() {
+            let rule = ClassRule { scheme: self.scheme, sigmoids: None };
+            return Ok((self.joint_machines(lesson, &factors, ground, aim, last)?, rule));
+        }
         let folds = self.probabilities.then(|| lesson.folds(self.effort.seed));
         let (mut machines, mut sigmoids) = (Vec::new(), Vec::new());
         let mut n_flattered = 0;

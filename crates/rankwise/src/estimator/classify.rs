@@ -22,7 +22,12 @@ use crate::progress::{Unwatched, Watch};
 /// ½‖w‖² + C·Σ c·ℓ(m − y·f(x))
 ///
 /// c is an item's weight times that of its class, m its margin (1 if it has none of its own); b is not penalised. More than two
-/// classes are told apart by a machine for every pair of them, or by one for every class against the rest.
+/// classes are told apart by a machine for every pair of them, by one for every class against the rest, or by one that learns
+/// weights for all classes at once (linear, by the hinge): with f_k(x) = w_k·x + b_k and lead_k = f_y − f_k of an item of class y,
+///
+/// ½Σ_k (‖w_k‖² + b_k²) + C·Σ c·max(0, max_{k ≠ y} (m − lead_k))   (Crammer and Singer)
+///
+/// or with the sum over k ≠ y of max(0, m − lead_k) instead of the largest (Weston and Watkins); biases are penalised there.
 ///
 /// ```
 /// use rankwise::data::{ClassItems, Features, Items, Precision};
@@ -124,6 +129,7 @@ impl SvmClassifier {
         }
         self.kernel.check()?;
         check_approx(self.approx, self.kernel, self.c)?;
+        self.check_joint()?;
         self.effort.check()
     }
 
@@ -198,6 +204,9 @@ impl SvmClassifier {
         weights: Option<Vec<f64>>,
     ) -> Result<GivenMachines> {
         self.check()?;
+        if self.scheme.is_joint() {
+            return Err(Error::parameter("scheme", self.scheme.name(), "ovo or ovr where kernel values are given"));
+        }
         if self.probabilities {
             return Err(Error::parameter("probabilities", true, "false where kernel values are given"));
         }

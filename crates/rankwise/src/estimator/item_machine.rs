@@ -271,7 +271,7 @@ impl Machine {
     }
 
     /// Refuses numbers that are none.
-    fn checked(self) -> Result<Self> {
+    pub(super) fn checked(self) -> Result<Self> {
         let is_finite = [self.primal, self.bias].iter().chain(&self.numbers).all(|v| v.is_finite());
         if is_finite { Ok(self) } else { Err(Solution::out_of_range()) }
     }

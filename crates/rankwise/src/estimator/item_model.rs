@@ -6,8 +6,8 @@ use crate::data::{Features, Items, Scale, Scaler};
 use crate::kernel::{Approx, KernelFunction};
 use crate::loss::Loss;
 use crate::model::{
-    Balance, Basis, LearntFrom, Method, Model, ScoreFunction, Scorer, SvmTraining, ThresholdRule, TieBandKind,
-    TieRegion, TieShare, Training,
+    Balance, Basis, ClassScheme, LearntFrom, Method, Model, ScoreFunction, Scorer, SvmTraining, ThresholdRule,
+    TieBandKind, TieRegion, TieShare, Training,
 };
 use crate::progress::Stop;
 
@@ -52,6 +52,9 @@ impl ItemRecord<'_> {
         let largest = machines.iter().map(|machine| machine.primal).fold(0.0, f64::max);
         let certificate = match (is_hard, self.kernel.is_positive_definite(), support.is_some()) {
             _ if self.approx.is_some() => "relative duality gap of the machine without approximation",
+            _ if self.svm.scheme.is_some_and(ClassScheme::is_joint) => {
+                "relative duality gap, in f64 from the dual variables"
+            }
             (true, ..) => "relative duality gap of ½‖w‖² where no slack is allowed",
             (_, false, _) => "relative duality gap; no bound, since the kernel is not positive definite",
             (_, _, true) => "relative duality gap, in f64 from the dual variables",

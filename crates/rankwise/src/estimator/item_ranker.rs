@@ -6,7 +6,7 @@ use crate::error::{Error, Place, Result};
 use crate::kernel::Approx;
 use crate::loss::Loss;
 use crate::model::{
-    Balance, LearntFrom, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieBandKind, TieRegion, TieShare,
+    Balance, Basis, LearntFrom, Method, Model, ScoreFunction, Scorer, ThresholdRule, TieBandKind, TieRegion, TieShare,
     Training,
 };
 use crate::problem::{Draw, RankCounts, RankSums, Shape, Weighing};
@@ -60,6 +60,10 @@ pub(super) fn check_pairs(n_items: usize, counts: RankCounts, mass: f64) -> Resu
 pub(super) fn linear_parts(model: &Model) -> Result<(&[f64], f64)> {
     match &model.scorer.function {
         ScoreFunction::Linear { weights, bias } => Ok((weights, *bias)),
+        ScoreFunction::Several { basis: Basis::Features, biases, .. } => Err(Error::Mismatch {
+            problem: format!("the model to start from is made of {} machines", biases.len()),
+            remedy: "start from a linear model with one score, or one for each class".into(),
+        }),
         other => Err(Error::Mismatch {
             problem: format!("the model to start from has the {} kernel", other.kernel().name()),
             remedy: "start from a linear model".into(),

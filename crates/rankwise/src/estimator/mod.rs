@@ -19,6 +19,7 @@ mod item_machine;
 mod item_model;
 mod item_ranker;
 mod item_start;
+mod joint_classes;
 mod kernel_items;
 mod kernel_rank;
 mod kernel_rank_trials;

@@ -1,4 +1,4 @@
-//! Linear machines learnt by random steps: rankers from pairs of items, classifiers from items of two classes.
+//! Linear machines learnt by random steps: rankers from pairs of items, classifiers from items of two or more classes.
 
 use std::time::Instant;
 
@@ -20,7 +20,8 @@ const LEAST_STEPS: [u64; 2] = [1_000_000, 20_000];
 /// ½‖w‖² + C·Σ c·max(0, 1 − lead)
 ///
 /// as [`RankSvm`](crate::RankSvm) has it; a classifier's lead is y·(w·x + b), c the item's weight, and b is penalised like
-/// w. A step looks at one random pair (or group, or item), drawn by weight. The answer is near the optimum, not at it:
+/// w. More than two classes have weights for each of them and a lead over every other class, as
+/// [`ClassScheme::WestonWatkins`](crate::model::ClassScheme::WestonWatkins) has them. A step looks at one random pair (or group, or item), drawn by weight. The answer is near the optimum, not at it:
 /// steps are cheap, for data that are too many for anything else, or that keep coming (see
 /// [`OnlineSvm::stream`] and [`OnlineSvm::fit_from`]).
 ///

@@ -11,21 +11,24 @@ use std::time::Instant;
 use super::item_ranker::{check_pairs, check_width_of, why_dropped};
 use super::online::OnlineSvm;
 use super::online_start::Start;
-use super::online_terms::{Terms, weighing};
+use super::online_terms::{Terms, positive, weighing};
 use crate::data::{Features, Items, Ranking, Scale, ScaleSurvey, Scaler, Values, mix};
 use crate::error::{Error, Place, Result};
 use crate::kernel::KernelFunction;
 use crate::loss::Loss;
 use crate::model::{
-    Batch, LearntFrom, Method, Model, OnlineState, OnlineTraining, Schedule, ScoreFunction, Scorer, Task,
-    ThresholdRule, TieBandKind, TieRegion, TieShare, Training, class_name,
+    Basis, Batch, ClassRule, ClassScheme, LearntFrom, Method, Model, OnlineState, OnlineTraining, Schedule,
+    ScoreFunction, Scorer, Task, ThresholdRule, TieBandKind, TieRegion, TieShare, Training, class_name,
 };
-use crate::problem::{BlockSums, ExampleSums, ExampleTerms, RankCounts, RankSums, Shape, SumPoint};
+use crate::problem::{BlockSums, ClassSums, ExampleSums, ExampleTerms, RankCounts, RankSums, Shape, SumPoint};
 use crate::progress::{Stop, Watch};
 use crate::solver::subgradient::Descent;
 
 /// Widths over which the hinge is rounded off for a dual point; the best one counts.
 const WIDTHS: [f64; 8] = [1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125];
+
+/// The most classes that are learnt.
+const MOST_CLASSES: usize = 1000;
 
 /// Sums of weights over all parts are as exact as that: a step must not be lost by it.
 const ROUNDING: f64 = 1e-11;
@@ -49,8 +52,10 @@ pub struct OnlineRun {
     n_cols: usize,
     n_stored: usize,
     mass: f64,
-    /// The labels of the two classes, the smaller one first; up to three are remembered.
+    /// The labels of the classes, ascending; at most one more than there may be.
     labels: Vec<f64>,
+    /// How many classes there were when the first step was made.
+    n_learnt: Option<usize>,
     is_surveyed: bool,
     scales: ScaleSurvey,
     scaler: Option<Scaler>,
@@ -79,6 +84,7 @@ impl OnlineRun {
             n_stored: 0,
             mass: 0.0,
             labels: Vec::new(),
+            n_learnt: None,
             is_surveyed: false,
             scales: ScaleSurvey::default(),
             scaler: None,
@@ -137,7 +143,7 @@ impl OnlineRun {
                 RankCounts { n_items: terms.n_items(), ..RankCounts::default() }
             }
             Task::Rank => {
-                let terms = Terms::new(&self.svm, part, 0.0);
+                let terms = Terms::new(&self.svm, part, &[]);
                 self.mass += terms.mass();
                 terms.counts()
             }
@@ -161,10 +167,13 @@ impl OnlineRun {
 
     fn look_at_classes(&mut self, part: &Ranking) {
         for i in 0..part.n_items() {
-            let label = part.labels[i];
+            let label = part.labels[i] + 0.0; // −0 is 0
             let is_present = part.weight(i) > 0.0 && part.group_weight(part.groups.numbers()[i] as usize) > 0.0;
-            if is_present && self.labels.len() < 3 && !self.labels.contains(&label) {
-                self.labels.push(label);
+            if is_present && self.labels.len() <= MOST_CLASSES {
+                let place = self.labels.binary_search_by(|known| known.total_cmp(&label));
+                if let Err(place) = place {
+                    self.labels.insert(place, label);
+                }
             }
         }
     }
@@ -180,14 +189,13 @@ impl OnlineRun {
                 remedy: "divide all weights by a number that brings them near 1, and multiply C with it".into(),
             });
         }
-        self.labels.sort_by(f64::total_cmp);
         let names: Vec<String> = self.labels.iter().map(|&label| class_name(label)).collect();
         let known = self.start.as_ref().and_then(|start| start.classes.clone());
         let problem = match (known, names.as_slice()) {
-            // A model that goes on knows both classes already.
+            // A model that goes on knows its classes already.
             (Some(known), found) if found.iter().all(|name| known.contains(name)) => {
-                let numbers = known.iter().filter_map(|name| name.parse().ok());
-                self.labels = numbers.collect();
+                self.labels = known.iter().filter_map(|name| name.parse().ok()).collect();
+                self.labels.sort_by(f64::total_cmp);
                 return Ok(());
             }
             (Some(known), found) => {
@@ -200,22 +208,29 @@ impl OnlineRun {
                     remedy: "start from a model of the same classes".into(),
                 });
             }
-            (None, [_, _]) => return Ok(()),
             (None, []) => "no item has a weight above 0, expected items with two different labels".into(),
             (None, [only]) => format!("all labels are {only}, expected two different ones, one for each class"),
-            (None, [a, b, c, ..]) => format!("labels are {a}, {b}, {c}, …, expected two different ones"),
+            (None, [a, b, c, ..]) if self.labels.len() > MOST_CLASSES => {
+                format!("labels are {a}, {b}, {c}, …, more than {MOST_CLASSES}, which are no classes")
+            }
+            (None, found) if self.n_learnt.is_some_and(|n| n != found.len()) => {
+                let n = self.n_learnt.unwrap_or_default();
+                format!("there are {} classes by now, and steps for {n} of them were made already", found.len())
+            }
+            (None, _) => return Ok(()),
         };
         let remedy = match self.is_surveyed || !self.is_stream {
-            _ if self.labels.len() > 2 => "leave out all but two classes, or rank by label (--task rank)",
+            _ if self.labels.len() > MOST_CLASSES => "rank by label (--task rank), or give fewer classes",
             true => "give items of both classes",
-            false => "shuffle the data, so that both classes come early, or give a file, which can be read twice",
+            false => "shuffle the data, so that all classes come early, or give a file, which can be read twice",
         };
         Err(Error::data(Place::file("items"), problem, remedy))
     }
 
-    /// The label of the class that is to have scores above 0.
-    fn positive(&self) -> f64 {
-        self.labels.last().copied().unwrap_or(0.0)
+    /// How many numbers a feature has: one for each of several classes.
+    fn per_feature(&self) -> usize {
+        let is_several = self.svm.task == Task::Classify && self.labels.len() > 2;
+        if is_several { self.labels.len() } else { 1 }
     }
 
     /// Learns from a part, once in every pass. Returns false if a limit of time or the watch has ended the learning.
@@ -236,7 +251,7 @@ impl OnlineRun {
             self.check_width()?;
         }
         let scaled = self.prepared(part)?;
-        let mut terms = Terms::new(&self.svm, &scaled, self.positive());
+        let mut terms = Terms::new(&self.svm, &scaled, &self.labels);
         // Steps so far should be those that belong to the weight so far: what rounds off here comes with the next part.
         let (steps, passes) = match self.is_surveyed {
             true => (self.svm.steps.unwrap_or_else(|| self.n_steps_of_passes()), self.svm.epochs.unwrap_or(1)),
@@ -257,13 +272,13 @@ impl OnlineRun {
 
     pub(super) fn learn_whole(&mut self, data: &Ranking, watch: &dyn Watch) -> Result<()> {
         let scaled = self.prepared(data)?;
-        let mut terms = Terms::new(&self.svm, &scaled, self.positive());
+        let mut terms = Terms::new(&self.svm, &scaled, &self.labels);
         let n_steps = self.svm.n_steps(self.counts.n_items, self.counts.n_groups);
         self.step(&mut terms, &data.items, n_steps, watch)
     }
 
     fn step(&mut self, terms: &mut Terms<'_>, items: &Items, n_steps: u64, watch: &dyn Watch) -> Result<()> {
-        let dim = items.features.n_cols() + usize::from(self.svm.task == Task::Classify);
+        let dim = (items.features.n_cols() + usize::from(self.svm.task == Task::Classify)) * self.per_feature();
         let mut descent = match self.descent.take() {
             Some(descent) => descent,
             None => {
@@ -296,17 +311,24 @@ impl OnlineRun {
     /// Where the first step starts, and how long steps are.
     fn begin(&mut self, terms: &mut Terms<'_>, items: &Items) -> Result<Descent> {
         let has_bias = self.svm.task == Task::Classify;
+        let each = self.per_feature();
+        self.n_learnt = Some(self.labels.len());
         let Some(start) = &self.start else {
             self.spread = terms.mean_square();
-            let dim = items.features.n_cols() + usize::from(has_bias);
+            let dim = (items.features.n_cols() + usize::from(has_bias)) * each;
             return Ok(Descent::new(vec![0.0; dim], self.svm.average));
         };
         self.spread = start.spread.unwrap_or_else(|| terms.mean_square());
         let mut weights = Vec::new();
-        for (of_start, bias) in start.weights.iter().zip(start.bias) {
-            let mut found = start.carry(of_start, bias, items, self.scaler.as_ref())?;
-            if !has_bias {
-                found.remove(0);
+        for machines in &start.machines {
+            let mut found = Vec::new();
+            for (at, (of_start, bias)) in machines.iter().enumerate() {
+                let mut carried = start.carry(of_start, *bias, items, self.scaler.as_ref())?;
+                if !has_bias {
+                    carried.remove(0);
+                }
+                found.resize(each * carried.len(), 0.0);
+                carried.iter().enumerate().for_each(|(feature, weight)| found[feature * each + at] = *weight);
             }
             weights.push(found);
         }
@@ -343,8 +365,12 @@ impl OnlineRun {
         let widths = if self.svm.certify { &WIDTHS[..] } else { &WIDTHS[..1] };
         let scaled = self.prepared(part)?;
         let points: Vec<SumPoint> = match self.svm.task {
+            Task::Classify if self.labels.len() > 2 => {
+                let sums = ClassSums::new(&scaled, &self.labels);
+                widths.iter().map(|&width| sums.at(&weights, self.svm.c, width)).collect()
+            }
             Task::Classify => {
-                let sums = ExampleSums::new(&scaled, self.positive());
+                let sums = ExampleSums::new(&scaled, positive(&self.labels));
                 widths.iter().map(|&width| sums.at(&weights, self.svm.c, width)).collect()
             }
             Task::Rank => {
@@ -433,15 +459,29 @@ impl OnlineRun {
             _ => (all, 0.0),
         };
         let steps = descent.steps();
-        let ((weights, bias), (last, last_bias)) = (split(weights), split(last));
-        let n_features = weights.len();
+        let each = self.per_feature();
+        let (function, last, last_bias) = if each > 1 {
+            let (weights, biases) = by_class(&weights, each);
+            let (last, last_biases) = by_class(&last, each);
+            let d = last.len() / each;
+            let whole = (0..each).flat_map(|k| last[k * d..][..d].iter().copied().chain([last_biases[k]]));
+            let last = whole.collect();
+            (ScoreFunction::Several { basis: Basis::Features, coefficients: weights, biases }, last, 0.0)
+        } else {
+            let ((weights, bias), (last, last_bias)) = (split(weights), split(last));
+            (ScoreFunction::Linear { weights, bias }, last, last_bias)
+        };
+        let n_features = match &function {
+            ScoreFunction::Several { coefficients, .. } => coefficients.len() / each,
+            _ => last.len(),
+        };
         let training = self.record(n_features, objective, gap, warnings);
         let scorer = Scorer {
             n_features,
             feature_names: self.names.flatten(),
             are_indicators: self.are_indicators,
             scaler: self.scaler.map(|scaler| widened(scaler, n_features)),
-            function: ScoreFunction::Linear { weights, bias },
+            function,
         };
         let state = OnlineState { steps, spread: self.spread, weights: last, bias: last_bias };
         let classes = is_classifier.then(|| self.labels.iter().map(|&label| class_name(label)).collect());
@@ -453,7 +493,7 @@ impl OnlineRun {
             band: None,
             chances: None,
             classes,
-            class_rule: None,
+            class_rule: (each > 1).then_some(ClassRule { scheme: ClassScheme::WestonWatkins, sigmoids: None }),
             state: Some(state),
             training,
         })
@@ -514,6 +554,13 @@ impl OnlineRun {
             tuning: None,
         }
     }
+}
+
+/// Weights of each class, one after the other, and biases.
+fn by_class(weights: &[f64], n_classes: usize) -> (Vec<f64>, Vec<f64>) {
+    let (biases, of_features) = weights.split_at(n_classes.min(weights.len()));
+    let of_class = |class: usize| of_features.iter().skip(class).step_by(n_classes).copied();
+    ((0..n_classes).flat_map(of_class).collect(), biases.to_vec())
 }
 
 /// Scaled features in f32 where the features were stored so.

@@ -3,15 +3,28 @@
 use super::item_ranker::linear_parts;
 use crate::data::{Items, Scaler};
 use crate::error::Result;
-use crate::model::{Batch, Model, Scorer, Task};
+use crate::model::{Basis, Batch, ClassScheme, Model, ScoreFunction, Scorer, Task};
+
+/// The linear machines of a model: one, or one for each of several classes.
+fn machines(model: &Model, task: Task) -> Result<Vec<(Vec<f64>, f64)>> {
+    if let (Task::Classify, ScoreFunction::Several { basis: Basis::Features, coefficients, biases }) =
+        (task, &model.scorer.function)
+        && model.classes.as_ref().is_some_and(|classes| classes.len() == biases.len())
+        && model.class_rule.as_ref().is_some_and(|rule| rule.scheme != ClassScheme::Ovo)
+    {
+        let d = coefficients.len() / biases.len();
+        return Ok(biases.iter().enumerate().map(|(at, bias)| (coefficients[at * d..][..d].to_vec(), *bias)).collect());
+    }
+    let (weights, bias) = linear_parts(model)?;
+    Ok(vec![(weights.to_vec(), bias)])
+}
 
 /// A model to start from.
 #[derive(Debug)]
 pub(super) struct Start {
     scorer: Scorer,
-    /// (average, last), each the bias of a classifier and the weights.
-    pub(super) weights: [Vec<f64>; 2],
-    pub(super) bias: [f64; 2],
+    /// (average, last), each the weights and the bias of every machine: one, or one for each of several classes.
+    pub(super) machines: [Vec<(Vec<f64>, f64)>; 2],
     pub(super) steps: u64,
     pub(super) spread: Option<f64>,
     pub(super) classes: Option<Vec<String>>,
@@ -19,14 +32,21 @@ pub(super) struct Start {
 
 impl Start {
     pub(super) fn new(model: &Model, task: Task, batch: Batch) -> Result<Self> {
-        let (weights, bias) = linear_parts(model)?;
+        let machines = machines(model, task)?;
         let is_same = model.training.online.is_some_and(|online| (online.task, online.batch) == (task, batch));
         let state = model.state.as_ref().filter(|_| is_same);
-        let last = state.map_or((weights, bias), |state| (state.weights.as_slice(), state.bias));
+        let last = match state {
+            None => machines.clone(),
+            Some(state) if machines.len() == 1 => vec![(state.weights.clone(), state.bias)],
+            Some(state) => {
+                let each = state.weights.len() / machines.len();
+                let part = |all: &[f64]| all.split_last().map(|(bias, weights)| (weights.to_vec(), *bias));
+                state.weights.chunks_exact(each.max(1)).filter_map(part).collect()
+            }
+        };
         Ok(Start {
             scorer: model.scorer.clone(),
-            weights: [weights.to_vec(), last.0.to_vec()],
-            bias: [bias, last.1],
+            machines: [machines, last],
             steps: state.map_or(0, |state| state.steps),
             spread: state.map(|state| state.spread),
             classes: model.classes.clone().filter(|_| task == Task::Classify),

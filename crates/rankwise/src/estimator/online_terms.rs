@@ -3,7 +3,7 @@
 use super::online::OnlineSvm;
 use crate::data::Ranking;
 use crate::model::{Balance, Batch, Task};
-use crate::problem::{ExampleTerms, GroupTerms, PairTerms, RandomTerms, RankCounts, Weighing};
+use crate::problem::{ClassTerms, ExampleTerms, GroupTerms, PairTerms, RandomTerms, RankCounts, Weighing};
 use crate::progress::Stop;
 use crate::solver::Limits;
 use crate::solver::subgradient::Descent;
@@ -13,12 +13,15 @@ pub(super) enum Terms<'a> {
     Pairs(PairTerms<'a>),
     Groups(GroupTerms<'a>),
     Examples(ExampleTerms<'a>),
+    Classes(ClassTerms<'a>),
 }
 
 impl<'a> Terms<'a> {
-    pub(super) fn new(svm: &OnlineSvm, data: &'a Ranking, positive: f64) -> Self {
+    /// `labels` are those of all classes, ascending; rankers have none.
+    pub(super) fn new(svm: &OnlineSvm, data: &'a Ranking, labels: &[f64]) -> Self {
         match (svm.task, svm.batch) {
-            (Task::Classify, _) => Terms::Examples(ExampleTerms::new(data, positive)),
+            (Task::Classify, _) if labels.len() > 2 => Terms::Classes(ClassTerms::new(data, labels)),
+            (Task::Classify, _) => Terms::Examples(ExampleTerms::new(data, positive(labels))),
             (Task::Rank, Batch::Pair) => Terms::Pairs(PairTerms::new(data, weighing(svm))),
             (Task::Rank, Batch::Group) => Terms::Groups(GroupTerms::new(data, weighing(svm))),
         }
@@ -29,6 +32,7 @@ impl<'a> Terms<'a> {
             Terms::Pairs(terms) => terms.draws().counts(),
             Terms::Groups(terms) => terms.counts(),
             Terms::Examples(terms) => RankCounts { n_items: terms.n_items(), ..RankCounts::default() },
+            Terms::Classes(terms) => RankCounts { n_items: terms.n_items(), ..RankCounts::default() },
         }
     }
 
@@ -37,6 +41,7 @@ impl<'a> Terms<'a> {
             Terms::Pairs(terms) => terms.draws().mass(),
             Terms::Groups(terms) => terms.mass(),
             Terms::Examples(terms) => terms.mass(),
+            Terms::Classes(terms) => terms.mass(),
         }
     }
 
@@ -45,6 +50,7 @@ impl<'a> Terms<'a> {
             Terms::Pairs(terms) => terms.mean_square(),
             Terms::Groups(terms) => terms.mean_square(),
             Terms::Examples(terms) => terms.mean_square(),
+            Terms::Classes(terms) => terms.mean_square(),
         }
     }
 
@@ -61,6 +67,7 @@ impl<'a> Terms<'a> {
             Terms::Pairs(terms) => descent.run(terms, n_steps, lambda, eta, limits),
             Terms::Groups(terms) => descent.run(terms, n_steps, lambda, eta, limits),
             Terms::Examples(terms) => descent.run(terms, n_steps, lambda, eta, limits),
+            Terms::Classes(terms) => descent.run(terms, n_steps, lambda, eta, limits),
         }
     }
 
@@ -69,8 +76,14 @@ impl<'a> Terms<'a> {
             Terms::Pairs(terms) => terms.set_seed(seed),
             Terms::Groups(terms) => terms.set_seed(seed),
             Terms::Examples(terms) => terms.set_seed(seed),
+            Terms::Classes(terms) => terms.set_seed(seed),
         }
     }
+}
+
+/// The label of the class that is to have scores above 0, of two.
+pub(super) fn positive(labels: &[f64]) -> f64 {
+    labels.last().copied().unwrap_or(0.0)
 }
 
 /// How pairs are weighted.

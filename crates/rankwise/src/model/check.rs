@@ -80,7 +80,16 @@ impl Model {
         self.chances.as_ref().map_or(Ok(()), |rule| rule.check())?;
         self.check_classes()?;
         if let Some(state) = &self.state {
-            has_length("last weights", state.weights.len(), "features", n)?;
+            let expected = match scorer.function.n_machines() {
+                1 => Some(n),
+                machines => n.checked_add(1).and_then(|each| each.checked_mul(machines)),
+            };
+            has_length(
+                "last weights",
+                state.weights.len(),
+                "expected",
+                expected.ok_or("there are impossibly many weights")?,
+            )?;
             are_finite("last weight", &state.weights)?;
             if !(state.bias.is_finite() && state.spread.is_finite() && state.spread >= 0.0) {
                 return Err(format!("steps stopped at the bias {} with the spread {}", state.bias, state.spread));

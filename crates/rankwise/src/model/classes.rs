@@ -7,7 +7,7 @@ use super::{Model, ScoreFunction};
 use crate::data::Items;
 use crate::error::{Error, Result};
 
-/// How more than two classes are told apart by machines that know two.
+/// How more than two classes are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClassScheme {
@@ -16,6 +16,10 @@ pub enum ClassScheme {
     Ovo,
     /// One-vs-rest: a machine for every class; the largest score wins.
     Ovr,
+    /// One machine with weights for every class, which pays for the largest lead that an item lacks; the largest score wins.
+    CrammerSinger,
+    /// The same, but it pays for every lead that an item lacks.
+    WestonWatkins,
 }
 
 impl ClassScheme {
@@ -24,16 +28,27 @@ impl ClassScheme {
         match self {
             ClassScheme::Ovo => "ovo",
             ClassScheme::Ovr => "ovr",
+            ClassScheme::CrammerSinger => "crammer-singer",
+            ClassScheme::WestonWatkins => "weston-watkins",
         }
     }
 
+    /// All of them.
+    pub const ALL: [ClassScheme; 4] =
+        [ClassScheme::Ovo, ClassScheme::Ovr, ClassScheme::CrammerSinger, ClassScheme::WestonWatkins];
+
+    /// Whether all classes are learnt at once, by one machine with weights for each of them.
+    pub fn is_joint(self) -> bool {
+        matches!(self, ClassScheme::CrammerSinger | ClassScheme::WestonWatkins)
+    }
+
     /// The machines for so many classes, in order: what a score below 0 means, and what another one means. Two classes
-    /// have one machine; one-vs-rest has no first class.
+    /// have one machine; where every class has one, there is no first class.
     pub fn machines(self, n_classes: usize) -> Vec<(Option<usize>, usize)> {
         match self {
             _ if n_classes <= 2 => vec![(Some(0), 1)],
             ClassScheme::Ovo => (0..n_classes).flat_map(|i| (i + 1..n_classes).map(move |j| (Some(i), j))).collect(),
-            ClassScheme::Ovr => (0..n_classes).map(|class| (None, class)).collect(),
+            _ => (0..n_classes).map(|class| (None, class)).collect(),
         }
     }
 }
@@ -74,13 +89,13 @@ impl ClassRule {
         let n_machines = match scheme {
             _ if n_classes <= 2 => 1,
             ClassScheme::Ovo => n_classes * (n_classes - 1) / 2,
-            ClassScheme::Ovr => n_classes,
+            _ => n_classes,
         };
         let n_scores = if n_classes <= 2 { 1 } else { n_classes };
         let rows = machines.par_chunks(n_machines);
         let scores: Vec<f64> = match (n_classes, scheme) {
-            (..=2, _) | (_, ClassScheme::Ovr) => machines.to_vec(),
-            (_, ClassScheme::Ovo) => rows.clone().flat_map_iter(|row| votes(row, n_classes)).collect(),
+            (3.., ClassScheme::Ovo) => rows.clone().flat_map_iter(|row| votes(row, n_classes)).collect(),
+            _ => machines.to_vec(),
         };
         let chances: Option<Vec<f64>> = self
             .sigmoids
@@ -159,12 +174,15 @@ impl Model {
         let expected = match rule.scheme {
             _ if n == 2 => Some(1),
             ClassScheme::Ovo => n.checked_mul(n - 1).map(|twice| twice / 2),
-            ClassScheme::Ovr => Some(n),
+            _ => Some(n),
         };
         if expected != Some(n_machines) {
             return Err(format!("{n_machines} machines for {n} classes"));
         }
         let Some(sigmoids) = &rule.sigmoids else { return Ok(()) };
+        if rule.scheme.is_joint() {
+            return Err("machines that learn all classes at once have no probabilities".into());
+        }
         let is_sound = |s: &Sigmoid| s.slope >= 0.0 && s.slope.is_finite() && s.offset.is_finite();
         if sigmoids.len() != n_machines || !sigmoids.iter().all(is_sound) {
             return Err("the rule of probabilities has impossible numbers".into());
@@ -190,11 +208,11 @@ fn chances(machines: &[f64], sigmoids: &[Sigmoid], scheme: ClassScheme, n_classe
     let each: Vec<f64> = machines.iter().zip(sigmoids).map(|(&score, sigmoid)| sigmoid.of(score)).collect();
     match scheme {
         _ if n_classes == 2 => vec![1.0 - each[0], each[0]],
-        ClassScheme::Ovr => {
+        ClassScheme::Ovo => coupled(&each, n_classes),
+        _ => {
             let total: f64 = each.iter().sum();
             each.iter().map(|p| p / total).collect()
         }
-        ClassScheme::Ovo => coupled(&each, n_classes),
     }
 }
 

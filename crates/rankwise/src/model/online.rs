@@ -85,8 +85,8 @@ pub struct OnlineState {
     pub steps: u64,
     /// D², the mean squared length of differences (of items, for a classifier), of scaled features.
     pub spread: f64,
-    /// The weights after the last step.
+    /// The weights after the last step; of several classes those of each, and its bias after them.
     pub weights: Vec<f64>,
-    /// The bias after the last step.
+    /// The bias after the last step; of several classes 0.
     pub bias: f64,
 }

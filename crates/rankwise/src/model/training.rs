@@ -24,7 +24,7 @@ pub enum Method {
     Swap,
     /// Least squares on the labels themselves, with a penalty on the weights.
     Ridge,
-    /// Subgradient steps on random pairs or groups of items, or on random items of two classes.
+    /// Subgradient steps on random pairs or groups of items, or on random items of several classes.
     Online,
     /// The support vector classifier of two or more classes.
     Classify,

@@ -1,6 +1,8 @@
 //! Data, loss, kernel and C turned into what a solver can eat. The traits here are a solver's only view of the world.
 
 mod bias;
+mod class_examples;
+mod class_losses;
 mod compare;
 mod exact;
 mod examples;
@@ -18,6 +20,8 @@ mod score_map;
 pub(crate) mod threshold;
 mod together;
 
+pub(crate) use class_examples::{ClassSums, ClassTerms};
+pub(crate) use class_losses::ClassLosses;
 pub(crate) use compare::{PairProblem, Task};
 pub(crate) use exact::Exact;
 pub(crate) use examples::{ExampleSums, ExampleTerms};
@@ -326,6 +330,72 @@ pub(crate) trait RandomTerms {
     fn descend(&mut self, direction: &mut [f64], factor: f64, other: Option<(&mut [f64], f64)>);
     /// The mean of ‖d‖² over a few random terms with leads d·w.
     fn mean_square(&mut self) -> f64;
+}
+
+/// How an item's lacking leads are put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClassLoss {
+    /// The sum of all.
+    WestonWatkins,
+    /// The largest.
+    CrammerSinger,
+}
+
+/// An item that is learnt from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ClassItem {
+    pub(crate) row: u32,
+    pub(crate) class: u32,
+    /// The lead that it should have.
+    pub(crate) margin: f64,
+    /// What its loss is multiplied with, C included.
+    pub(crate) cost: f64,
+}
+
+/// A primal point and a dual value.
+pub(crate) struct ClassPoint {
+    /// Of each feature, those of all classes; biases come first.
+    pub(crate) weights: Vec<f64>,
+    pub(crate) primal: f64,
+    pub(crate) dual: f64,
+}
+
+impl ClassPoint {
+    /// The relative gap.
+    pub(crate) fn gap(&self) -> f64 {
+        (self.primal - self.dual) / self.primal.max(1e-12)
+    }
+}
+
+/// Losses of items of several classes, as a method sees them that moves the dual variables of one item at a time.
+pub(crate) trait ClassBlocks {
+    /// How many items there are.
+    fn len(&self) -> usize;
+    /// How many classes there are.
+    fn n_classes(&self) -> usize;
+    /// How lacking leads are put together.
+    fn kind(&self) -> ClassLoss;
+    /// An item.
+    fn item(&self, at: usize) -> ClassItem;
+    /// ‖(x, 1)‖² of an item.
+    fn square(&self, at: usize) -> f64;
+    /// How many weights there are, padding included.
+    fn n_weights(&self) -> usize;
+    /// Room for the scores of an item.
+    fn room(&self) -> Vec<f64>;
+    /// Scores of an item for all classes; as many numbers as there are classes, and padding.
+    fn scores(&self, at: usize, weights: &[f64], out: &mut [f64]);
+    /// Adds an item times a number for every class.
+    fn add(&self, at: usize, numbers: &[f64], weights: &mut [f64]);
+    /// c·loss of an item with these scores, and its part of the gap.
+    fn loss(&self, at: usize, scores: &[f64], betas: &[f64]) -> (f64, f64);
+    /// Weights, primal and dual value, from the dual variables alone: those of an item stand together, one for each class, that of
+    /// its own class being 0.
+    fn certify(&self, betas: &[f64]) -> ClassPoint;
+    /// The objective at given weights.
+    fn primal(&self, weights: &[f64]) -> f64;
+    /// Brings items into a random order, another one in every round.
+    fn shuffle(&self, items: &mut [u32], round: u64);
 }
 
 /// What the dual says of the coefficient of one item.

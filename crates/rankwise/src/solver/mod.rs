@@ -2,6 +2,7 @@
 
 mod aim;
 mod cholesky;
+pub(crate) mod class_descent;
 pub(crate) mod column_planes;
 pub(crate) mod cutting_plane;
 pub(crate) mod decompose;

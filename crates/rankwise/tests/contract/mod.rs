@@ -5,6 +5,7 @@ mod collapse;
 mod degenerate;
 mod invariance;
 mod online;
+mod online_classes;
 mod online_stream;
 mod programs;
 mod rank_items;

@@ -219,12 +219,11 @@ fn two_classes_are_needed() {
         let items = Items::new(Features::dense(1, values, Precision::F64).unwrap(), None, None).unwrap();
         Ranking::new(items, labels.to_vec(), None).unwrap()
     };
+    let many: Vec<f64> = (0..1001).map(f64::from).collect();
     let svm = OnlineSvm::new().task(Task::Classify).steps(Some(1000));
-    for (labels, words) in [
-        (&[1.0, 1.0][..], "all labels are 1"),
-        (&[3.0, 1.0, 2.0], "labels are 1, 2, 3"),
-        (&[0.0, -0.0], "all labels are 0"),
-    ] {
+    for (labels, words) in
+        [(&[1.0, 1.0][..], "all labels are 1"), (&many, "labels are 0, 1, 2"), (&[0.0, -0.0], "all labels are 0")]
+    {
         let error = svm.fit(&labelled(labels)).unwrap_err();
         assert!(matches!(error, Error::Data { .. }) && error.to_string().contains(words), "{error}");
     }

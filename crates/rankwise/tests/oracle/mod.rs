@@ -5,6 +5,7 @@ pub(crate) mod classify;
 pub(crate) mod conic;
 mod hard_pairs;
 mod item_landmarks;
+mod joint_classes;
 mod kernel_items;
 mod kernel_rank;
 pub(crate) mod likelihoods;

@@ -1,0 +1,359 @@
+//! The dual of machines that tell several classes apart at once, item by item: the variables of one item go to their best values
+//! while all others stand still.
+//!
+//! With A = ‖(x, 1)‖², S = Σβ and lead_k before the step, the derivative for β_k over A is S + β_k − t_k with
+//! t_k = β_k + S − (lead_k − m)/A of before. So β_k = min(max(0, t_k − S), c), or β_k = max(0, t_k − S − θ) with θ ≥ 0 where Σβ
+//! would be above c: one unknown number, found on a function with as many corners as there are classes.
+//!
+//! A pass over all items is followed by passes over those that still matter. Now and then, and once the gap that a pass has summed up
+//! is small enough, weights and dual value are computed anew from the dual variables, and the primal value there and at the mean of
+//! the weights on the way; only these end the search.
+
+use super::Limits;
+use crate::problem::{ClassBlocks, ClassItem, ClassLoss, ClassPoint};
+use crate::progress::Stop;
+
+/// Passes over items that matter before all are looked at again.
+const MOST_INNER: usize = 30;
+/// Passes after which the way that they went is gone on.
+const GO_ON: usize = 8;
+/// Items whose part of the gap is below this share of their even part of the tolerance do not matter.
+const EVEN_SHARE: f64 = 0.1;
+/// Until what share of the gap of all items those that matter are worked on.
+const GOAL: f64 = 0.1;
+/// A pass that found this share of the gap that is asked for calls for a certificate; so do as many steps as there are items, so often.
+const ENOUGH: f64 = 0.7;
+const LOOK: u64 = 10;
+/// Items between two looks at the clock.
+const ITEMS_AT_A_TIME: usize = 1 << 12;
+/// Steps of the search for one number.
+const MOST_STEPS: usize = 200;
+/// Certificates that did not get better by this share, this often, are the best there is.
+const NO_BETTER: f64 = 1e-3;
+const MOST_FUTILE: usize = 50;
+
+/// Where a search ended.
+pub(crate) struct ClassAnswer {
+    pub(crate) point: ClassPoint,
+    /// Of every item one for each class.
+    pub(crate) betas: Vec<f64>,
+    /// Items that were looked at.
+    pub(crate) steps: u64,
+    pub(crate) stop: Stop,
+}
+
+/// Searches from given variables (within their bounds), or from 0.
+pub(crate) fn minimise(losses: &impl ClassBlocks, start: Option<Vec<f64>>, limits: Limits<'_>) -> ClassAnswer {
+    let n = losses.len();
+    let mut search = Search {
+        losses,
+        weights: vec![0.0; losses.n_weights()],
+        betas: start.unwrap_or_else(|| vec![0.0; n * losses.n_classes()]),
+        scores: losses.room(),
+        numbers: losses.room(),
+        targets: vec![0.0; losses.n_classes()],
+    };
+    let mut all: Vec<u32> = (0..n as u32).collect();
+    let (mut steps, mut futile) = (0_u64, 0);
+    let mut next_look = LOOK * n as u64;
+    let mut best = losses.certify(&search.betas);
+    let mut best_betas = search.betas.clone();
+    let mut stop = (best.gap() <= limits.tol).then_some(Stop::Converged);
+    search.weights.clone_from(&best.weights);
+    let mut before = (search.betas.clone(), search.weights.clone());
+    let mut mean = Mean::default();
+    while stop.is_none() {
+        let bound = limits.tol * best.primal;
+        let even = EVEN_SHARE * bound / n as f64;
+        losses.shuffle(&mut all, steps);
+        let mut pass = search.pass(&all, even, &mut steps, limits);
+        mean.add(&search.weights);
+        let goal = (GOAL * pass.gap).max(ENOUGH * bound);
+        for inner in 1..=MOST_INNER {
+            if pass.gap <= goal || pass.matter.is_empty() || pass.stop.is_some() {
+                break;
+            }
+            losses.shuffle(&mut pass.matter, steps);
+            pass = search.pass(&pass.matter, even, &mut steps, limits);
+            mean.add(&search.weights);
+            if inner % GO_ON == 0 {
+                search.go_on(&mut before);
+            }
+        }
+        stop = pass.stop;
+        search.go_on(&mut before);
+        if pass.gap > ENOUGH * bound && steps < next_look && stop.is_none() {
+            continue;
+        }
+        next_look = steps + LOOK * n as u64;
+        let mut point = losses.certify(&search.betas);
+        search.weights.clone_from(&point.weights);
+        // Steps go back and forth: the mean of where they were is often better than where they are.
+        let primal = losses.primal(&mean.weights);
+        if primal < point.primal {
+            (point.primal, point.weights) = (primal, std::mem::take(&mut mean.weights));
+        }
+        mean = Mean::default();
+        let gap = best.gap();
+        if point.dual > best.dual {
+            best.dual = point.dual;
+            best_betas.clone_from(&search.betas);
+        }
+        if point.primal < best.primal {
+            (best.primal, best.weights) = (point.primal, point.weights);
+        }
+        futile = if best.gap() < (1.0 - NO_BETTER) * gap { 0 } else { futile + 1 };
+        if best.gap() <= limits.tol {
+            stop = Some(Stop::Converged);
+        } else if futile >= MOST_FUTILE {
+            stop = stop.or(Some(Stop::Stalled));
+        }
+    }
+    ClassAnswer { point: best, betas: best_betas, steps, stop: stop.unwrap_or(Stop::Converged) }
+}
+
+/// The mean of weights.
+#[derive(Default)]
+struct Mean {
+    weights: Vec<f64>,
+    count: f64,
+}
+
+impl Mean {
+    fn add(&mut self, weights: &[f64]) {
+        self.count += 1.0;
+        if self.weights.is_empty() {
+            self.weights = weights.to_vec();
+            return;
+        }
+        let share = 1.0 / self.count;
+        self.weights.iter_mut().zip(weights).for_each(|(mean, weight)| *mean += share * (weight - *mean));
+    }
+}
+
+/// What a pass over some items found.
+struct Pass {
+    /// The items that still matter.
+    matter: Vec<u32>,
+    /// The parts of the gap that they had.
+    gap: f64,
+    stop: Option<Stop>,
+}
+
+struct Search<'a, B: ClassBlocks> {
+    losses: &'a B,
+    weights: Vec<f64>,
+    betas: Vec<f64>,
+    scores: Vec<f64>,
+    numbers: Vec<f64>,
+    targets: Vec<f64>,
+}
+
+impl<B: ClassBlocks> Search<'_, B> {
+    /// Moves the variables of these items, one after the other.
+    fn pass(&mut self, items: &[u32], even: f64, steps: &mut u64, limits: Limits<'_>) -> Pass {
+        let mut pass = Pass { matter: Vec::new(), gap: 0.0, stop: None };
+        for some in items.chunks(ITEMS_AT_A_TIME) {
+            pass.stop = limits.reached(*steps, f64::NAN);
+            if pass.stop.is_some() {
+                break;
+            }
+            for &at in some {
+                let part = self.step(at as usize);
+                pass.gap += part;
+                if part > even {
+                    pass.matter.push(at);
+                }
+            }
+            *steps += some.len() as u64;
+        }
+        pass
+    }
+
+    /// Goes on in the direction in which the last round went, as far as that is better and possible: where the dual is nearly flat,
+    /// rounds are small steps of one long way. `before` is where the last round began, and will be where the next one does.
+    fn go_on(&mut self, before: &mut (Vec<f64>, Vec<f64>)) {
+        let losses = self.losses;
+        let k = losses.n_classes();
+        let (mut slope, mut square) = (0.0, 0.0);
+        for (now, before) in self.weights.iter().zip(&before.1) {
+            let change = now - before;
+            slope -= now * change;
+            square += change * change;
+        }
+        let mut most = f64::INFINITY;
+        for at in 0..losses.len() {
+            let ClassItem { margin, cost, .. } = losses.item(at);
+            let (mut sum, mut total) = (0.0, 0.0);
+            for (now, before) in self.betas[at * k..][..k].iter().zip(&before.0[at * k..][..k]) {
+                let change = now - before;
+                (sum, total) = (sum + change, total + now);
+                if change < 0.0 {
+                    most = most.min(now / -change);
+                } else if change > 0.0 && losses.kind() == ClassLoss::WestonWatkins {
+                    most = most.min((cost - now) / change);
+                }
+            }
+            if sum > 0.0 && losses.kind() == ClassLoss::CrammerSinger {
+                most = most.min((cost - total).max(0.0) / sum);
+            }
+            slope += margin * sum;
+        }
+        let step = (slope / square).min(most);
+        if step.is_finite() && step > 0.0 {
+            for (at, (now, before)) in self.betas.iter_mut().zip(&before.0).enumerate() {
+                let cost = losses.item(at / k).cost;
+                *now = (*now + step * (*now - before)).clamp(0.0, cost);
+            }
+            for (now, before) in self.weights.iter_mut().zip(&before.1) {
+                *now += step * (*now - before);
+            }
+        }
+        before.0.clone_from(&self.betas);
+        before.1.clone_from(&self.weights);
+    }
+
+    fn step(&mut self, at: usize) -> f64 {
+        let losses = self.losses;
+        let k = losses.n_classes();
+        losses.scores(at, &self.weights, &mut self.scores);
+        let betas = &mut self.betas[at * k..][..k];
+        let (_, gap) = losses.loss(at, &self.scores, betas);
+        if gap <= 0.0 {
+            return gap.max(0.0);
+        }
+        let ClassItem { class, margin, cost, .. } = losses.item(at);
+        let (own, square) = (self.scores[class as usize], losses.square(at));
+        let before: f64 = betas.iter().sum();
+        for (other, target) in self.targets.iter_mut().enumerate() {
+            *target = betas[other] + before - (own - self.scores[other] - margin) / square;
+        }
+        self.targets[class as usize] = f64::NEG_INFINITY;
+        let (level, cap) = match losses.kind() {
+            ClassLoss::WestonWatkins => (level_of_boxes(&self.targets, before, cost), cost),
+            ClassLoss::CrammerSinger => (level_of_sum(&self.targets, cost), cost),
+        };
+        let mut sum = 0.0;
+        for (other, target) in self.targets.iter().enumerate() {
+            let beta = (target - level).clamp(0.0, cap);
+            self.numbers[other] = betas[other] - beta;
+            betas[other] = beta;
+            sum += beta;
+        }
+        if losses.kind() == ClassLoss::CrammerSinger && sum > cost {
+            // Rounding: the sum must not be above its bound.
+            let share = cost / sum;
+            let mut total = 0.0;
+            for (number, beta) in self.numbers.iter_mut().zip(betas.iter_mut()) {
+                *number += (1.0 - share) * *beta;
+                *beta *= share;
+                total += *beta;
+            }
+            sum = total;
+        }
+        self.numbers[class as usize] = sum - before;
+        losses.add(at, &self.numbers, &mut self.weights);
+        gap
+    }
+}
+
+/// S = Σ min(max(0, target − S), cap), from a guess.
+fn level_of_boxes(targets: &[f64], guess: f64, cap: f64) -> f64 {
+    let (mut low, mut high) = (0.0, cap * targets.len() as f64);
+    // What is free and what is at its cap, with the sum, at some S: sets that only shrink, so that counts tell them.
+    let at = |level: f64| {
+        let (mut sum, mut free, mut capped) = (0.0, 0_u32, 0_u32);
+        for target in targets {
+            let beta = target - level;
+            if beta >= cap {
+                capped += 1;
+                sum += cap;
+            } else if beta > 0.0 {
+                free += 1;
+                sum += beta;
+            }
+        }
+        (sum, free, capped)
+    };
+    let mut level = guess.clamp(low, high);
+    let (mut sum, mut free, mut capped) = at(level);
+    for _ in 0..MOST_STEPS {
+        if sum == level {
+            break;
+        } else if sum > level {
+            low = level;
+        } else {
+            high = level;
+        }
+        let newton = level + (sum - level) / f64::from(free + 1);
+        // Its way may lead back and forth between two corners.
+        let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
+        let (next_sum, next_free, next_capped) = at(next);
+        let is_same = (free, capped) == (next_free, next_capped);
+        (level, sum, free, capped) = (next, next_sum, next_free, next_capped);
+        if (is_same && next == newton) || low >= high {
+            break;
+        }
+    }
+    level
+}
+
+/// S with S = Σ max(0, target − S) where that is at most the bound, else the level at which Σ max(0, target − level) is the bound.
+/// Both sums are convex: Newton's steps come from one side, and stop where no target is passed any more.
+fn level_of_sum(targets: &[f64], bound: f64) -> f64 {
+    let above = |level: f64| {
+        let mut found = (0.0, 0_u32);
+        for target in targets.iter().filter(|target| **target > level) {
+            found = (found.0 + (target - level), found.1 + 1);
+        }
+        found
+    };
+    let mut level = 0.0;
+    for _ in 0..MOST_STEPS {
+        let (sum, count) = above(level);
+        let next = level + (sum - level) / f64::from(count + 1);
+        if next <= level {
+            break;
+        }
+        level = next;
+    }
+    if level <= bound {
+        return level;
+    }
+    for _ in 0..MOST_STEPS {
+        let (sum, count) = above(level);
+        if count == 0 {
+            break;
+        }
+        let next = level + (sum - bound) / f64::from(count);
+        if next <= level {
+            break;
+        }
+        level = next;
+    }
+    level
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Random;
+
+    /// What was found fulfils what was asked.
+    #[test]
+    fn levels_solve_their_equations() {
+        let mut random = Random::new(3);
+        for _ in 0..500 {
+            let n = 1 + random.below(8);
+            let targets: Vec<f64> = (0..n).map(|_| random.normal() * 3.0).collect();
+            let cap = random.between(0.01, 4.0);
+            let level = level_of_boxes(&targets, random.between(-1.0, 9.0), cap);
+            let sum: f64 = targets.iter().map(|t| (t - level).clamp(0.0, cap)).sum();
+            assert!((sum - level).abs() < 1e-12, "{targets:?} {cap}: {sum} {level}");
+            let level = level_of_sum(&targets, cap);
+            let sum: f64 = targets.iter().map(|t| (t - level).max(0.0)).sum();
+            let is_free = (sum - level).abs() < 1e-12 && sum <= cap;
+            assert!(is_free || ((sum - cap).abs() < 1e-12 && level >= cap), "{targets:?} {cap}: {sum} {level}");
+        }
+    }
+}
