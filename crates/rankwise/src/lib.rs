@@ -49,8 +49,8 @@ mod solver;
 
 pub use error::{Error, Place, Result};
 pub use estimator::{
-    CompareRank, CompareSvm, Davidson, Effort, Fit, ItemEstimator, LabelData, LabelEstimator, OnlineSvm, PairEstimator,
-    RankSvm, Ridge, SvmClassifier, SvmRegressor, SwapSvm, Variant,
+    CompareRank, CompareSvm, Davidson, Effort, Fit, ItemEstimator, LabelData, LabelEstimator, OnlineSvm, OrdinalSvm,
+    PairEstimator, RankSvm, Ridge, SvmClassifier, SvmRegressor, SwapSvm, Variant,
 };
 pub use kernel::{Approx, Gamma, Kernel};
 pub use loss::Loss;

@@ -290,6 +290,7 @@ impl Record<'_> {
             chances: None,
             classes: None,
             class_rule: None,
+            grades: None,
             state: None,
             training,
         }

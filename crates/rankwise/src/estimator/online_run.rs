@@ -454,6 +454,7 @@ impl OnlineRun {
             chances: None,
             classes,
             class_rule: None,
+            grades: None,
             state: Some(state),
             training,
         })

@@ -49,12 +49,10 @@ impl PairEstimator {
             Method::Rank => Ok(CompareRank::new(Variant::Rank).into()),
             Method::Rank2 => Ok(CompareRank::new(Variant::Rank2).into()),
             Method::Davidson => Ok(Davidson::new().into()),
-            Method::Swap | Method::Ridge | Method::Online | Method::Classify | Method::Regress => {
-                Err(Error::Unsupported {
-                    problem: format!("{} learns from items with labels, not from pairs", method.name()),
-                    remedy: "choose compare, rank, rank2 or davidson".into(),
-                })
-            }
+            _ => Err(Error::Unsupported {
+                problem: format!("{} learns from items with labels, not from pairs", method.name()),
+                remedy: "choose compare, rank, rank2 or davidson".into(),
+            }),
         }
     }
 

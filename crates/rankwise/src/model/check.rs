@@ -79,6 +79,7 @@ impl Model {
         }
         self.chances.as_ref().map_or(Ok(()), |rule| rule.check())?;
         self.check_classes()?;
+        self.check_grades()?;
         if let Some(state) = &self.state {
             has_length("last weights", state.weights.len(), "features", n)?;
             are_finite("last weight", &state.weights)?;

@@ -5,6 +5,7 @@ mod chances;
 mod check;
 mod classes;
 mod coupling;
+mod grades;
 mod number;
 mod online;
 mod scorer;
@@ -16,6 +17,7 @@ pub use crate::kernel::Landmarks;
 pub use band::TieBand;
 pub use chances::Chances;
 pub use classes::{ClassRule, ClassScheme, ClassVerdicts, Sigmoid};
+pub use grades::{Constraints, GradeRule};
 pub use online::{Batch, OnlineState, OnlineTraining, Schedule, Task};
 pub use scorer::{Basis, ScoreFunction, Scorer};
 pub use svm::{ClassWeights, SvmTraining};
@@ -47,6 +49,8 @@ pub struct Model {
     pub classes: Option<Vec<String>>,
     /// How the machines of a classifier are put together, where there may be several.
     pub class_rule: Option<ClassRule>,
+    /// How scores become grades, where they do.
+    pub grades: Option<GradeRule>,
     /// Where random steps stopped, from which they can go on.
     pub state: Option<OnlineState>,
     /// How it was trained.

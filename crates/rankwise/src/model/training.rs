@@ -30,11 +30,13 @@ pub enum Method {
     Classify,
     /// Support vector regression within a tube.
     Regress,
+    /// Support vector ordinal regression: grades between thresholds.
+    Ordinal,
 }
 
 impl Method {
     /// All methods.
-    pub const ALL: [Method; 9] = [
+    pub const ALL: [Method; 10] = [
         Method::Compare,
         Method::Rank,
         Method::Rank2,
@@ -44,6 +46,7 @@ impl Method {
         Method::Online,
         Method::Classify,
         Method::Regress,
+        Method::Ordinal,
     ];
 
     /// The name in options and files.
@@ -58,12 +61,13 @@ impl Method {
             Method::Online => "online",
             Method::Classify => "classify",
             Method::Regress => "regress",
+            Method::Ordinal => "ordinal",
         }
     }
 
     /// Whether it learns from items alone, and not from judged pairs.
     pub fn is_of_items(self) -> bool {
-        matches!(self, Method::Swap | Method::Ridge | Method::Classify | Method::Regress)
+        matches!(self, Method::Swap | Method::Ridge | Method::Classify | Method::Regress | Method::Ordinal)
     }
 }
 
@@ -223,7 +227,7 @@ pub struct Training {
     /// How random steps were made, by [`Method::Online`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub online: Option<OnlineTraining>,
-    /// What only [`Method::Classify`] and [`Method::Regress`] have.
+    /// What only [`Method::Classify`], [`Method::Regress`] and [`Method::Ordinal`] have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub svm: Option<SvmTraining>,
     /// What the user should know.

@@ -73,6 +73,7 @@ fn model(function: ScoreFunction, n_features: usize) -> Model {
         no_tie_region: false,
         classes: None,
         class_rule: None,
+        grades: None,
         state: None,
         band: None,
         chances: None,
@@ -148,6 +149,7 @@ fn classes() -> Model {
         class_weights: ClassWeights::Named(vec![("a,b".into(), 1.0 / 3.0)]),
         class_sizes: vec![1, 2, 3],
         has_margins: true,
+        ..SvmTraining::default()
     });
     model
 }
