@@ -29,6 +29,7 @@ Example:
   rankwise train --pairs games.csv --loss logistic --tie-band pair -o model.safetensors
   rankwise train flowers.csv --method classify --kernel rbf --scale standard -o model.safetensors
   rankwise train prices.csv --method regress --epsilon 0.5 --kernel rbf -o model.safetensors
+  rankwise train films.csv --method ordinal --kernel rbf --scale standard -o model.safetensors
   rankwise train many.csv --method classify --kernel rbf --approx nystrom:500 -o model.safetensors
   rankwise train clicks.letor.gz --method online --stream --epochs 3 --C 1e-4 -o model.safetensors
 
@@ -46,6 +47,10 @@ classify of ½(‖w‖² + b²) + C·Σ c·max(0, 1 − y·(w·x + b)), y = ±1 
 classify: ½‖w‖² + C·Σ c·ℓ(m − y·(w·x + b)), y = ±1 for two classes, m 1 or the column margin; labels may
 be words. regress: ½‖w‖² + C·Σ c·ℓ(|label − (w·x + b)| − ε), --loss epsilon or squared-epsilon. Both
 have kernels, and with --C inf no slack at all. Their default losses are hinge and epsilon.
+
+ordinal: labels are grades, s = w·x, thresholds b_j in order between neighbouring grades; S_j = 1 for
+items above b_j, else −1: ½‖w‖² + C·Σ c·Σ_j ℓ(1 − S_j·(s − b_j)), over all thresholds (implicit) or
+those beside the item's grade (explicit). --bins N makes grades of labels that are values.
 
 Objective of compare on pairs, z = margin, non-ties oriented so that z should be positive:
   ½‖u‖² + C·[Σ_non-ties c·ℓ(1 − β − z) + Σ_ties c·(ℓ(1 + β + z) + ℓ(1 + β − z))]
@@ -103,14 +108,14 @@ pub(crate) struct LearnArgs {
     /// rank: ranking SVM, on pairs that are no ties or on items; compare: the machine that learns from ties; rank2: each
     /// tie as two opposite pairs; davidson: a model of probabilities; on items also swap: the structural machine of swapped
     /// pairs; ridge: least squares on the labels; classify: the support vector classifier; regress: support vector
-    /// regression; online: random steps, for data of any size [default: rank for items, compare for pairs]
+    /// regression; ordinal: support vector ordinal regression, grades between thresholds; online: random steps, for data of any size [default: rank for items, compare for pairs]
     #[arg(long, value_parser = choice::method(), help_heading = "Method")]
     pub(crate) method: Option<Method>,
     /// Multiplies the sum of the losses: large means closer to the data; inf (train on items) is a hard margin [default: 1]
     #[arg(long = "C", alias = "c", value_name = "C", allow_negative_numbers = true, help_heading = "Method")]
     pub(crate) c: Option<f64>,
     /// The loss of a pair; logistic gives compare probabilities; epsilon and squared-epsilon are for regress [default:
-    /// squared-hinge; classify hinge; regress epsilon]
+    /// squared-hinge; classify and ordinal hinge; regress epsilon]
     #[arg(long, value_parser = choice::loss(), help_heading = "Method")]
     pub(crate) loss: Option<Loss>,
     /// rank on items: only K random partners of each item make pairs with it [default: all pairs]

@@ -141,10 +141,11 @@ impl Conventions {
         }
         if training.svm.is_some() {
             // LIBSVM and scikit-learn's SVC and SVR have the same C, and no squares.
-            let is_plain = matches!(training.loss, Loss::Hinge | Loss::Epsilon);
+            let is_plain = matches!(training.loss, Loss::Hinge | Loss::Epsilon) && model.grades.is_none();
             return Some(Conventions {
                 lambda_of_sum: 1.0 / training.c,
-                lambda_of_mean: Some(1.0 / (training.c * training.items.max(1) as f64)),
+                // An item with a grade has several losses.
+                lambda_of_mean: model.grades.is_none().then(|| 1.0 / (training.c * training.items.max(1) as f64)),
                 libsvm_c: is_plain.then_some(training.c),
                 ..Conventions::default()
             });

@@ -199,7 +199,13 @@ fn by_dual(
     }
     let ordinal::Ending { scores, worth, steps, stop } = ended.unwrap_or_else(|| run(&duals, &mut t));
     let is_met = worth.gap <= limits.tol * worth.primal.abs().max(1e-12);
-    let stop = if is_met { Stop::Converged } else if stop == Stop::Converged { Stop::Stalled } else { stop };
+    let stop = if is_met {
+        Stop::Converged
+    } else if stop == Stop::Converged {
+        Stop::Stalled
+    } else {
+        stop
+    };
     let coefficients = duals.coefficients(&t);
     let square = coefficients.iter().zip(&scores).map(|(u, s)| u * s).sum();
     let mut numbers = vec![0.0; kernel.len()];

@@ -250,9 +250,7 @@ impl LabelPath<'_> {
                 let found = GradeMachine::solve(self.ground, graded, aim, last.as_ref())?;
                 let scores = checked(self.ground.scores(&found.machine, self.held)?)?;
                 let (grades, thresholds) = (grades.clone(), found.thresholds.clone());
-                let rule = GradeRule { grades, thresholds, cuts: None };
-                let classes = scores.iter().map(|&score| rule.place_of(score) as u32).collect();
-                let verdicts = ClassVerdicts { classes, n_scores: 1, scores, chances: None };
+                let verdicts = GradeRule { grades, thresholds, cuts: None }.verdicts(scores);
                 let stop = found.machine.stop;
                 *last = Some(found);
                 return Ok((HeldLabels::Classes(verdicts), stop));

@@ -201,10 +201,9 @@ impl OrdinalSvm {
         let problem = match known[..] {
             [] => "no item has a weight above 0".into(),
             [only] => format!("all items have the label {only}, so there is nothing to learn"),
-            _ if cuts.is_none() && known.len() > MOST_GRADES => format!(
-                "{} different labels are too many for grades, of which there may be {MOST_GRADES}",
-                known.len()
-            ),
+            _ if cuts.is_none() && known.len() > MOST_GRADES => {
+                format!("{} different labels are too many for grades, of which there may be {MOST_GRADES}", known.len())
+            }
             _ => {
                 let place = |label: f64| known.partition_point(|grade| *grade < label).min(known.len() - 1);
                 return Ok(match cuts {
@@ -232,7 +231,9 @@ impl OrdinalSvm {
     fn fewer_bins(&self, labels: &GradeLabels) -> Option<String> {
         let (asked, made) = (self.bins?, labels.grades.len());
         (made < asked).then(|| {
-            format!("{made} bins instead of {asked}: equal labels stay together, and some of them are too many for a bin")
+            format!(
+                "{made} bins instead of {asked}: equal labels stay together, and some of them are too many for a bin"
+            )
         })
     }
 }

@@ -1,7 +1,7 @@
 //! From scores to grades: thresholds between grades in order.
 
-use super::{Method, Model, ScoreFunction};
-use crate::data::{Items, bin_of};
+use super::{ClassVerdicts, Method, Model, ScoreFunction};
+use crate::data::{Items, bin_of, class_name};
 use crate::error::{Error, Result};
 
 /// Which items have a say in a threshold between two neighbouring grades.
@@ -45,6 +45,28 @@ impl GradeRule {
     /// The grade that a score means.
     pub fn grade_of(&self, score: f64) -> f64 {
         self.grades.get(self.place_of(score)).copied().unwrap_or(f64::NAN)
+    }
+
+    /// The grades of scores by number, with these.
+    pub fn verdicts(&self, scores: Vec<f64>) -> ClassVerdicts {
+        let classes = scores.iter().map(|&score| self.place_of(score) as u32).collect();
+        ClassVerdicts { classes, n_scores: 1, scores, chances: None }
+    }
+
+    /// What the grades are called, then others that labels of the data stand for; and the place of each label among all.
+    pub fn places_of_labels(&self, labels: &[f64]) -> (Vec<String>, Vec<u32>) {
+        let mut grades = self.grades.clone();
+        let mut others: Vec<f64> = labels.iter().map(|&label| self.grade_of_label(label)).collect();
+        others.retain(|grade| !grades.contains(grade));
+        others.sort_by(f64::total_cmp);
+        others.dedup();
+        grades.extend(others);
+        let place = |&label: &f64| {
+            let grade = self.grade_of_label(label);
+            grades.iter().position(|known| *known == grade).unwrap_or(0) as u32
+        };
+        let places = labels.iter().map(place).collect();
+        (grades.into_iter().map(class_name).collect(), places)
     }
 
     /// The grade that a label of the data stands for: its bin, where labels were put into bins, else itself.

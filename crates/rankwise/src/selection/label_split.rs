@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use super::label_tuner::LabelMetric;
 use super::split::{OTHER_FOLDS, columns_as_in};
-use crate::data::{ClassItems, Groups, Items, Ranking, class_folds, class_name, value_folds};
+use crate::data::{ClassItems, Groups, Items, Ranking, class_folds, value_folds};
 use crate::error::{Error, Place, Result};
 use crate::estimator::{
     HeldLabels, LabelData, LabelEstimator, OrdinalSvm, TrialItems, TrialLabels, TrialPart, is_same_class,
@@ -133,7 +133,7 @@ impl<'a> LabelSplit<'a> {
         let learnt = svm.grades(labels, &trial.weights)?;
         let rule = GradeRule { grades: learnt.grades, thresholds: Vec::new(), cuts: learnt.cuts };
         let of_held: Vec<f64> = trial.held.iter().map(|&item| labels[item as usize]).collect();
-        let (names, places) = known_grades(&rule, &of_held);
+        let (names, places) = rule.places_of_labels(&of_held);
         let (from, first) = match self {
             LabelSplit::Valid(LabelData::Values(valid)) => (valid, n_learnt),
             _ => (data, 0),
@@ -257,22 +257,6 @@ impl Order {
             .with_weights(&self.weights)?
             .with_group_weights(&self.group_weights)
     }
-}
-
-/// What grades are called, those that can be predicted first, and the place of each label among them.
-fn known_grades(rule: &GradeRule, labels: &[f64]) -> (Vec<String>, Vec<u32>) {
-    let mut grades = rule.grades.clone();
-    let mut others: Vec<f64> = labels.iter().map(|&label| rule.grade_of_label(label)).collect();
-    others.retain(|grade| !grades.contains(grade));
-    others.sort_by(f64::total_cmp);
-    others.dedup();
-    grades.extend(others);
-    let place = |&label: &f64| {
-        let grade = rule.grade_of_label(label);
-        grades.iter().position(|known| *known == grade).unwrap_or(0) as u32
-    };
-    let places = labels.iter().map(place).collect();
-    (grades.into_iter().map(class_name).collect(), places)
 }
 
 impl Held {

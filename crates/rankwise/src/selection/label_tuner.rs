@@ -44,8 +44,7 @@ pub enum OrderMetric {
 
 impl OrderMetric {
     /// All of them.
-    pub const ALL: [OrderMetric; 3] =
-        [OrderMetric::PairAccuracy, OrderMetric::SwappedPairs, OrderMetric::Concordance];
+    pub const ALL: [OrderMetric; 3] = [OrderMetric::PairAccuracy, OrderMetric::SwappedPairs, OrderMetric::Concordance];
 
     /// The name in options and JSON.
     pub fn name(self) -> &'static str {

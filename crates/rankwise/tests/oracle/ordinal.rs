@@ -13,8 +13,7 @@ const BOTH: [Constraints; 2] = [Constraints::Implicit, Constraints::Explicit];
 pub(crate) fn graded(n: usize, r: usize, noise: f64, seed: u64) -> Ranking {
     let mut random = Random::new(seed);
     let mut rows: Vec<Vec<f64>> = (0..n).map(|_| (0..3).map(|_| random.normal()).collect()).collect();
-    let latent: Vec<f64> =
-        rows.iter().map(|x| x[0] + 0.5 * x[1] * x[1] - x[2] + noise * random.normal()).collect();
+    let latent: Vec<f64> = rows.iter().map(|x| x[0] + 0.5 * x[1] * x[1] - x[2] + noise * random.normal()).collect();
     let mut sorted = latent.clone();
     sorted.sort_by(f64::total_cmp);
     // Grades of different sizes.
