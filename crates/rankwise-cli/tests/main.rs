@@ -15,6 +15,7 @@ mod inspect;
 mod item_methods;
 mod kernel_items;
 mod online;
+mod ordinal;
 mod predict;
 mod probabilities;
 mod process;

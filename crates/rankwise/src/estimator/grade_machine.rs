@@ -270,3 +270,80 @@ impl Variables {
         (at == self.t.len()).then(|| self.t.iter().map(|t| t * factor).collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Precision, Random};
+    use crate::kernel::KernelFunction;
+    use crate::progress::Unwatched;
+
+    /// Variables keep their bounds and sums, and their dual value by plain loops is the one that is told.
+    #[test]
+    fn variables_of_the_dual_are_feasible_and_worth_what_is_said() {
+        let (n, kernel) = (150, KernelFunction::Rbf { gamma: 0.3 });
+        let mut random = Random::new(3);
+        let rows: Vec<f64> = (0..2 * n).map(|_| random.normal()).collect();
+        let grade = |x: &[f64]| (x[0] + x[1] * x[1] + 2.0 * random.normal()).clamp(0.0, 3.9) as u32;
+        let grades: Vec<u32> = rows.chunks(2).map(grade).collect();
+        let weights: Vec<f64> = (0..n).map(|item| 0.25 * (item % 5) as f64).collect();
+        let features = Features::dense(2, rows.clone(), Precision::F64).unwrap();
+        let over = ItemKernel::new(kernel, &features, 64).unwrap();
+        let all: Vec<u32> = (0..n as u32).collect();
+        for (is_explicit, is_squared, tol) in
+            [(false, false, 1e-3), (true, false, 1e-3), (true, false, 1e-9), (false, true, 1e-7), (true, true, 1e-7)]
+        {
+            let limits = Limits { tol, max_iter: u64::MAX, deadline: None, watch: &Unwatched };
+            let aim = Aim { c: 2.0, is_squared, limits };
+            let members = Graded::new(&grades, &weights, 4, is_explicit).distinct(&all);
+            let found = by_dual(&over, &members, aim, None).unwrap();
+            assert_eq!(found.machine.stop, Stop::Converged);
+            let (duals, t) = (members.duals(aim), found.variables.unwrap().t);
+            let (mut u, mut sums, mut value, mut at) = (vec![0.0; members.items.len()], vec![0.0; 3], 0.0, 0);
+            for (threshold, sum) in sums.iter_mut().enumerate() {
+                for item in duals.runs.span(threshold) {
+                    let (sign, cost, t) = (duals.runs.sign(threshold, item), duals.costs[item], t[at]);
+                    assert!(sign * t >= 0.0 && (is_squared || sign * t <= cost));
+                    value += sign * t - if is_squared { 0.25 * t * t / cost } else { 0.0 };
+                    u[item] += t;
+                    *sum += t;
+                    at += 1;
+                }
+            }
+            let prefix: Vec<f64> = (1..=3).map(|n| sums[..n].iter().sum()).collect();
+            let is_feasible = match is_explicit {
+                true => prefix.iter().all(|sum| *sum < 1e-9) && prefix[2].abs() < 1e-9,
+                false => sums.iter().all(|sum| sum.abs() < 1e-9),
+            };
+            assert!(is_feasible, "{sums:?}");
+            let row = |k: usize| &rows[2 * members.items[k] as usize..][..2];
+            for (i, a) in u.iter().enumerate() {
+                let score: f64 = u.iter().enumerate().map(|(k, b)| b * kernel.value(row(i), row(k))).sum();
+                value -= 0.5 * a * score;
+            }
+            let Machine { primal, dual, .. } = found.machine;
+            assert!((value - dual).abs() <= 1e-9 * primal, "{value} {dual}");
+            assert!(primal - value <= tol * primal * (1.0 + 1e-6));
+        }
+    }
+
+    /// From another C the way is shorter, and ends at the same.
+    #[test]
+    fn another_c_is_a_start() {
+        let mut random = Random::new(4);
+        let rows: Vec<f64> = (0..600).map(|_| random.normal()).collect();
+        let grades: Vec<u32> = rows.chunks(2).map(|x| (x[0] + random.normal() + 1.5).clamp(0.0, 2.9) as u32).collect();
+        let features = Features::dense(2, rows, Precision::F64).unwrap();
+        let over = ItemKernel::new(KernelFunction::Rbf { gamma: 0.5 }, &features, 64).unwrap();
+        let limits = Limits { tol: 1e-6, max_iter: u64::MAX, deadline: None, watch: &Unwatched };
+        let aim = |c: f64| Aim { c, is_squared: false, limits };
+        for is_explicit in [false, true] {
+            let members = Graded::new(&grades, &[1.0; 300], 3, is_explicit);
+            let first = by_dual(&over, &members, aim(1.0), None).unwrap();
+            let cold = by_dual(&over, &members, aim(1.5), None).unwrap().machine;
+            let warm = by_dual(&over, &members, aim(1.5), Some(&first)).unwrap().machine;
+            assert!((warm.primal / cold.primal - 1.0).abs() < 2e-6);
+            assert!(warm.steps < cold.steps, "{} {}", warm.steps, cold.steps);
+        }
+    }
+}

@@ -14,8 +14,8 @@ use rankwise::data::{Features, Items, Precision, Scale, Scaler};
 use rankwise::io::{model_from_bytes, model_to_bytes, read_model, write_model};
 use rankwise::kernel::KernelFunction;
 use rankwise::model::{
-    Balance, Basis, ClassRule, ClassScheme, ClassWeights, LearntFrom, Method, Model, ScoreFunction, Scorer, Sigmoid,
-    SvmTraining, ThresholdRule, TieRegion, TieShare, Training,
+    Balance, Basis, ClassRule, ClassScheme, ClassWeights, Constraints, GradeRule, LearntFrom, Method, Model,
+    ScoreFunction, Scorer, Sigmoid, SvmTraining, ThresholdRule, TieRegion, TieShare, Training,
 };
 use rankwise::{Error, Loss, Stop};
 
@@ -164,6 +164,18 @@ fn linear_classes() -> Model {
     model
 }
 
+/// Three grades, which are bins of labels.
+fn grades() -> Model {
+    let mut model = model(ScoreFunction::Linear { weights: vec![2.0, -1.0 / 3.0], bias: 0.0 }, 2);
+    model.beta = None;
+    let cuts = Some(vec![-0.1, 1e300]);
+    model.grades = Some(GradeRule { grades: vec![1.0, 2.0, 3.0], thresholds: vec![-1.0 / 7.0, 0.25], cuts });
+    model.training.method = Method::Ordinal;
+    let constraints = Some(Constraints::Explicit);
+    model.training.svm = Some(SvmTraining { constraints, bins: Some(3), ..SvmTraining::default() });
+    model
+}
+
 fn all_models() -> Vec<Model> {
     vec![
         linear(),
@@ -172,6 +184,7 @@ fn all_models() -> Vec<Model> {
         rbf_f32(),
         poly_sparse(),
         indicators(),
+        grades(),
         no_support(),
         classes(),
         linear_classes(),
