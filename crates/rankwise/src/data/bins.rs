@@ -70,7 +70,7 @@ mod tests {
         for bin in 0..5 {
             assert_eq!(found.iter().filter(|of| **of == bin).count(), 4);
         }
-        assert_eq!(bins(&[1.0, 1.0, 1.0, 1.0, 2.0, 3.0], 3), [0, 0, 0, 0, 1, 2]);
+        assert_eq!(bins(&[1.0, 1.0, 1.0, 1.0, 2.0, 3.0], 3), [0, 0, 0, 0, 1, 1]);
         // Nine zeros and three other labels: the first cut is all that can be made of several.
         let mut heavy = vec![0.0; 9];
         heavy.extend([1.0, 2.0, 3.0]);

@@ -19,6 +19,8 @@ const LAST_BOUND: f64 = 1e15;
 const GROWTH: f64 = 100.0;
 /// Below this, f32 is for the way there alone.
 const NARROW_TOL: f64 = 1e-5;
+/// What rounding leaves of scores that are 0; thresholds are about 1 apart.
+const NO_SCORE: f64 = 1e-14;
 
 /// Items with a weight, sorted by grade.
 pub(super) struct Graded {
@@ -121,7 +123,7 @@ fn in_weights(
         (Cow::Borrowed(&graded.runs), Cow::Borrowed(&*graded.items), Cow::Borrowed(&*graded.costs));
     let mut sums = GradeSums::new(features, divisors, runs, rows, costs, slack);
     crate::problem::BlockSums::set_c(&mut sums, aim.c);
-    let (weights, primal, gap, steps, stop) = if aim.is_squared {
+    let (mut weights, primal, gap, steps, stop) = if aim.is_squared {
         let minimum = newton_cg::minimise(&mut sums, start, aim.limits);
         (minimum.weights, minimum.primal, minimum.gap, minimum.steps, minimum.stop)
     } else {
@@ -131,7 +133,11 @@ fn in_weights(
     };
     let dual = primal - gap * primal.max(1e-12);
     // The hinge itself may have better thresholds than the one that is rounded off.
-    let (duals, scores) = (graded.duals(aim), sums.scores(&weights));
+    let (duals, mut scores) = (graded.duals(aim), sums.scores(&weights));
+    if scores.iter().all(|score| score.abs() <= NO_SCORE) {
+        weights.fill(0.0);
+        scores.fill(0.0);
+    }
     let thresholds = duals.thresholds(&scores);
     let primal = 0.5 * dot(&weights, &weights) + duals.losses(&scores, &thresholds);
     let is_met = primal - dual <= aim.limits.tol * primal.max(1e-12);
@@ -208,8 +214,14 @@ fn by_dual(
     };
     let coefficients = duals.coefficients(&t);
     let square = coefficients.iter().zip(&scores).map(|(u, s)| u * s).sum();
-    let mut numbers = vec![0.0; kernel.len()];
-    members.items.iter().zip(&coefficients).for_each(|(&row, u)| numbers[row as usize] += u);
+    let (mut numbers, mut sizes) = (vec![0.0; kernel.len()], vec![0.0; kernel.len()]);
+    for (&row, u) in members.items.iter().zip(&coefficients) {
+        numbers[row as usize] += u;
+        sizes[row as usize] += u.abs();
+    }
+    // Copies of a row that have different grades may cancel, but for rounding.
+    let is_rounding = |number: f64, size: f64| number.abs() <= 1e-13 * size;
+    numbers.iter_mut().zip(sizes).filter(|(number, size)| is_rounding(**number, *size)).for_each(|(n, _)| *n = 0.0);
     let GradeWorth { thresholds, primal, gap } = worth;
     let machine = Machine {
         numbers,
