@@ -83,8 +83,9 @@ fn bins_make_grades_of_values() {
     assert!(out.lines().all(|line| ["1", "2", "3", "4", "5"].contains(&line)), "{out}");
     // Labels of other data are put into the same bins.
     let found = room.run("evaluate model values.csv --json").ends(0).json();
-    assert_eq!(found["metrics"]["zero_one"], fit["error"]);
-    assert!(found["metrics"]["zero_one"].as_f64().unwrap() < 0.5);
+    let [measured, told] = [&found["metrics"]["zero_one"], &fit["error"]].map(|error| error.as_f64().unwrap());
+    // An item may lie at a threshold, but for rounding.
+    assert!((measured - told).abs() < 0.02 && told < 0.5, "{measured} {told}");
     let some = room.read("values.csv").lines().take(12).collect::<Vec<_>>().join("\n");
     room.write("some.csv", &some);
     let found = room.run("evaluate model some.csv --metric mae --json").ends(0).json();
@@ -139,7 +140,9 @@ fn what_does_not_go_together_is_said() {
     }
     room.run("train films.csv --bins 3 -o m").fails(2, &["--bins", "--method ordinal"]);
     room.run("train films.csv --method classify --constraints explicit -o m").fails(2, &["--method ordinal"]);
-    room.run("train values.csv --method ordinal -o m").fails(1, &["80 different labels"]);
+    let many: String = (0..300).map(|k| format!("{k},{}\n", k % 7)).collect();
+    room.write("many.csv", &format!("label,a\n{many}"));
+    room.run("train many.csv --method ordinal -o m").fails(1, &["300 different labels", "--bins 5"]);
     room.run("evaluate model films.csv --metric rmse").fails(2, &["regressions", "zero_one"]);
     room.run("evaluate model films.csv --metric brier").fails(2, &["probabilities"]);
     room.write("one.csv", "label,a\n2,1\n2,3\n");

@@ -69,7 +69,7 @@ pub(super) fn machine(method: Method, learn: &LearnArgs, typed: &SvmArgs, common
     refuse(&typed.of_classes(), &with, "choose --method classify")?;
     if method == Method::Ordinal {
         refuse(&typed.of_values(), &with, "choose --method regress")?;
-        refuse(&[("--approx", learn.kernel.approx.is_some())], &with, "leave it out, or choose --method classify")?;
+        refuse(&[("--approx", learn.kernel.approx.is_some())], &with, "choose --method classify")?;
         let svm = OrdinalSvm::new()
             .loss(learn.loss.unwrap_or(Loss::Hinge))
             .constraints(typed.constraints.unwrap_or_default())
