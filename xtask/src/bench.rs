@@ -9,10 +9,11 @@ pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
         "ranking" => ("bench/ranking.py", &["numpy", "scipy", "scikit-learn", "lightgbm", "xgboost"]),
         "comparing" => ("bench/comparing.py", &["numpy", "scipy", "pandas", "scikit-learn", "lightgbm", "catboost"]),
         "kernel" => ("bench/kernel.py", &["numpy", "scipy", "scikit-learn", "safetensors"]),
+        "ordinal" => ("bench/ordinal.py", &["numpy", "skordinal"]),
         "programs" => ("bench/programs.py", &["numpy", "scipy"]),
         "out-of-core" => ("bench/out_of_core.py", &["numpy"]),
         _ => {
-            let known = "comparing, comparing-kernel, kernel, programs, tuning, ranking, out-of-core";
+            let known = "comparing, comparing-kernel, kernel, ordinal, programs, tuning, ranking, out-of-core";
             return Err(format!("unknown benchmark {name}; there are: {known}"));
         }
     };

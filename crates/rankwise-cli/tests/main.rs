@@ -17,6 +17,7 @@ mod item_methods;
 mod joint_classes;
 mod kernel_items;
 mod online;
+mod ordinal;
 mod predict;
 mod probabilities;
 mod process;

@@ -50,8 +50,8 @@ mod solver;
 pub use error::{Error, Place, Result};
 pub use estimator::{
     CompareLp, CompareRank, CompareSvm, Davidson, Effort, Fit, ItemEstimator, LabelData, LabelEstimator,
-    OneNormRankSvm, OnlineSvm, PairEstimator, RankSvm, RankingVectorMachine, Ridge, SvmClassifier, SvmRegressor,
-    SwapSvm, Variant,
+    OneNormRankSvm, OnlineSvm, OrdinalSvm, PairEstimator, RankSvm, RankingVectorMachine, Ridge, SvmClassifier,
+    SvmRegressor, SwapSvm, Variant,
 };
 pub use kernel::{Approx, Gamma, Kernel};
 pub use loss::Loss;

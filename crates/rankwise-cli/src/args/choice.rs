@@ -7,8 +7,8 @@ use rankwise::io::{Format, IndexBase, Queries};
 use rankwise::kernel::Gamma;
 use rankwise::metrics::{ClassMetric, PairMetric, ValueMetric};
 use rankwise::model::{
-    Balance, Batch, ClassScheme, ClassWeights, CoefficientSign, Method, Schedule, Task, ThresholdRule, TieBandKind,
-    TieRegion,
+    Balance, Batch, ClassScheme, ClassWeights, CoefficientSign, Constraints, Method, Schedule, Task, ThresholdRule,
+    TieBandKind, TieRegion,
 };
 use rankwise::{Approx, Loss};
 
@@ -151,6 +151,10 @@ pub(super) fn loss() -> impl TypedValueParser<Value = Loss> {
 
 pub(super) fn class_scheme() -> impl TypedValueParser<Value = ClassScheme> {
     one_of(ClassScheme::ALL.map(|scheme| (scheme.name(), scheme)).to_vec())
+}
+
+pub(super) fn constraints() -> impl TypedValueParser<Value = Constraints> {
+    one_of([Constraints::Implicit, Constraints::Explicit].map(|kind| (kind.name(), kind)).to_vec())
 }
 
 /// `balanced`, or names of classes with numbers.

@@ -31,6 +31,7 @@ Example:
   rankwise train train.letor --method rvm --kernel rbf --C 0.01 -o model.safetensors
   rankwise train flowers.csv --method classify --kernel rbf --scale standard -o model.safetensors
   rankwise train prices.csv --method regress --epsilon 0.5 --kernel rbf -o model.safetensors
+  rankwise train films.csv --method ordinal --kernel rbf --scale standard -o model.safetensors
   rankwise train many.csv --method classify --kernel rbf --approx nystrom:500 -o model.safetensors
   rankwise train clicks.letor.gz --method online --stream --epochs 3 --C 1e-4 -o model.safetensors
 
@@ -54,6 +55,10 @@ be words. regress: ½‖w‖² + C·Σ c·ℓ(|label − (w·x + b)| − ε), --
 have kernels, and with --C inf no slack at all. Their default losses are hinge and epsilon. With
 --classes crammer-singer or weston-watkins every class k has a score f_k = w_k·x + b_k:
   ½Σ(‖w_k‖² + b_k²) + C·Σ c·(the largest, or the sum, over k ≠ y of max(0, m − (f_y − f_k)))
+
+ordinal: labels are grades, s = w·x, thresholds b_j in order between neighbouring grades; S_j = 1 for
+items above b_j, else −1: ½‖w‖² + C·Σ c·Σ_j ℓ(1 − S_j·(s − b_j)), over all thresholds (implicit) or
+those beside the item's grade (explicit). --bins N makes grades of labels that are values.
 
 Objective of compare on pairs, z = margin, non-ties oriented so that z should be positive:
   ½‖u‖² + C·[Σ_non-ties c·ℓ(1 − β − z) + Σ_ties c·(ℓ(1 + β + z) + ℓ(1 + β − z))]
@@ -118,7 +123,8 @@ pub(crate) struct LearnArgs {
     /// tie as two opposite pairs; davidson: a model of probabilities; compare-lp: a linear program, without --C a test whether
     /// pairs are linearly separable; on items also swap: the structural machine of swapped pairs; rvm: the Ranking Vector
     /// Machine, a function of few items; rank-l1: the 1-norm ranking SVM, one of few pairs; ridge: least squares on the labels;
-    /// classify: the support vector classifier; regress: support vector regression; online: random steps, for data of any size
+    /// classify: the support vector classifier; regress: support vector regression; ordinal: support vector ordinal
+    /// regression, grades between thresholds; online: random steps, for data of any size
     /// [default: rank for items, compare for pairs]
     #[arg(long, value_parser = choice::method(), help_heading = "Method")]
     pub(crate) method: Option<Method>,
@@ -126,7 +132,7 @@ pub(crate) struct LearnArgs {
     #[arg(long = "C", alias = "c", value_name = "C", allow_negative_numbers = true, help_heading = "Method")]
     pub(crate) c: Option<f64>,
     /// The loss of a pair; logistic gives compare probabilities; epsilon and squared-epsilon are for regress [default:
-    /// squared-hinge; classify hinge; regress epsilon]
+    /// squared-hinge; classify and ordinal hinge; regress epsilon]
     #[arg(long, value_parser = choice::loss(), help_heading = "Method")]
     pub(crate) loss: Option<Loss>,
     /// rank on items: only K random partners of each item make pairs with it [default: all pairs]

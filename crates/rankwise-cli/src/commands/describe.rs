@@ -3,8 +3,8 @@
 use rankwise::data::Scale;
 use rankwise::kernel::KernelFunction;
 use rankwise::model::{
-    Balance, Chances, ClassScheme, ClassWeights, CoefficientSign, LearntFrom, Method, Model, OnlineTraining,
-    ScoreFunction, SvmTraining, Task, ThresholdRule, TieBandKind, TieRegion, TieShare, Training,
+    Balance, Chances, ClassScheme, ClassWeights, CoefficientSign, Constraints, GradeRule, LearntFrom, Method, Model,
+    OnlineTraining, ScoreFunction, SvmTraining, Task, ThresholdRule, TieBandKind, TieRegion, TieShare, Training,
 };
 use rankwise::{Loss, Stop};
 use serde::{Serialize, Serializer};
@@ -64,7 +64,7 @@ pub(super) struct Description<'a> {
     comparer: Option<Comparer>,
 }
 
-/// What only classifiers and regressions have.
+/// What only classifiers, regressions and models of grades have.
 #[derive(Debug, Serialize)]
 struct SvmJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,6 +75,9 @@ struct SvmJson<'a> {
     class_weight: Option<String>,
     #[serde(skip_serializing_if = "<[usize]>::is_empty")]
     class_sizes: &'a [usize],
+    /// How grades are told apart.
+    #[serde(flatten)]
+    grades: Option<GradesJson<'a>>,
     /// How many machines tell the classes apart.
     machines: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,13 +86,36 @@ struct SvmJson<'a> {
     item_margins: bool,
 }
 
+/// What only models of grades have.
+#[derive(Debug, Serialize)]
+struct GradesJson<'a> {
+    constraints: Option<Constraints>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bins: Option<usize>,
+    grades: &'a [f64],
+    grade_sizes: &'a [usize],
+    /// Between neighbouring grades.
+    thresholds: &'a [f64],
+    /// Between labels that were put into bins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label_cuts: Option<&'a [f64]>,
+}
+
 impl<'a> SvmJson<'a> {
     fn new(model: &'a Model, svm: &'a SvmTraining) -> Self {
         SvmJson {
             epsilon: svm.epsilon,
             class_scheme: svm.scheme,
             class_weight: (svm.class_weights != ClassWeights::Equal).then(|| svm.class_weights.text()),
-            class_sizes: &svm.class_sizes,
+            class_sizes: if model.grades.is_some() { &[] } else { &svm.class_sizes },
+            grades: model.grades.as_ref().map(|rule| GradesJson {
+                constraints: svm.constraints,
+                bins: svm.bins,
+                grades: &rule.grades,
+                grade_sizes: &svm.class_sizes,
+                thresholds: &rule.thresholds,
+                label_cuts: rule.cuts.as_deref(),
+            }),
             machines: model.scorer.function.n_machines(),
             probabilities: model.class_rule.as_ref().map(|rule| rule.sigmoids.is_some()),
             item_margins: svm.has_margins,
@@ -245,6 +271,8 @@ pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
     }
     if let Some(classes) = &model.classes {
         facts.add("classes", classes_text(model, classes));
+    } else if let Some(rule) = &model.grades {
+        add_grades(facts, training, rule);
     } else if let Some(bias) = bias(model) {
         facts.add("bias", rounded(bias));
     }
@@ -281,11 +309,31 @@ pub(super) fn add_facts(facts: &mut Facts, model: &Model) {
 fn bias(model: &Model) -> Option<f64> {
     match model.scorer.function {
         ScoreFunction::Linear { bias, .. } | ScoreFunction::Kernel { bias, .. }
-            if model.training.method == Method::Ridge || model.training.svm.is_some() || model.classes.is_some() =>
+            if model.grades.is_none()
+                && (model.training.method == Method::Ridge
+                    || model.training.svm.is_some()
+                    || model.classes.is_some()) =>
         {
             Some(bias)
         }
         _ => None,
+    }
+}
+
+/// The grades with their sizes, and what lies between them.
+fn add_grades(facts: &mut Facts, training: &Training, rule: &GradeRule) {
+    const SHOWN: usize = 12;
+    let sizes = training.svm.as_ref().map(|svm| svm.class_sizes.as_slice()).unwrap_or_default();
+    let some = |texts: Vec<String>| {
+        let dots = if texts.len() > SHOWN { ", …" } else { "" };
+        texts[..texts.len().min(SHOWN)].join(", ") + dots
+    };
+    let with_sizes = rule.grades.iter().zip(sizes).map(|(grade, size)| format!("{} ({size})", number(*grade)));
+    facts.add("grades", format!("{}: {}", rule.grades.len(), some(with_sizes.collect())));
+    let all = |values: &[f64]| some(values.iter().map(|&value| rounded(value)).collect());
+    facts.add("thresholds", format!("{}; a score at one or above it means a higher grade", all(&rule.thresholds)));
+    if let Some(cuts) = &rule.cuts {
+        facts.add("bins", format!("of labels, cut at {}", all(cuts)));
     }
 }
 
@@ -399,6 +447,9 @@ fn options_text(model: &Model) -> String {
         options.extend(several.map(|scheme| format!("--classes {}", scheme.name())));
         let weighs = svm.class_weights != ClassWeights::Equal;
         options.extend(weighs.then(|| format!("--class-weight {}", svm.class_weights.text())));
+        let of_grades = svm.constraints.filter(|kind| *kind != Constraints::default());
+        options.extend(of_grades.map(|kind| format!("--constraints {}", kind.name())));
+        options.extend(svm.bins.map(|bins| format!("--bins {bins}")));
         let has_chances = model.class_rule.as_ref().is_some_and(|rule| rule.sigmoids.is_some());
         options.extend(has_chances.then(|| "--probabilities".to_string()));
     }

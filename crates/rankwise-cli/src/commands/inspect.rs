@@ -147,11 +147,12 @@ impl Conventions {
             // LIBSVM and scikit-learn's SVC and SVR have the same C, and no squares.
             let scheme = training.svm.as_ref().and_then(|svm| svm.scheme);
             let is_joint = scheme.is_some_and(ClassScheme::is_joint);
-            let is_plain = matches!(training.loss, Loss::Hinge | Loss::Epsilon) && !is_joint;
+            let is_plain = matches!(training.loss, Loss::Hinge | Loss::Epsilon) && !is_joint && model.grades.is_none();
             let is_theirs = scheme == Some(ClassScheme::CrammerSinger);
             return Some(Conventions {
                 lambda_of_sum: 1.0 / training.c,
-                lambda_of_mean: Some(1.0 / (training.c * training.items.max(1) as f64)),
+                // An item with a grade has several losses.
+                lambda_of_mean: model.grades.is_none().then(|| 1.0 / (training.c * training.items.max(1) as f64)),
                 libsvm_c: is_plain.then_some(training.c),
                 liblinear_c: is_theirs.then_some(training.c),
                 liblinear_options: "-s 4 -B 1",

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use rankwise::data::Verdicts;
+use rankwise::data::{Verdicts, class_name};
 use rankwise::io;
 use rankwise::model::Model;
 use serde_json::{Value, json};
@@ -76,9 +76,15 @@ pub(super) fn run(args: &PredictArgs, output: &Output) -> Run<()> {
                 (table, scores.pop().unwrap_or(Ok(Vec::new()))?)
             };
             output.note(|| format!("read {}", count(table.items.n_items(), "item")));
-            let classes = match only_scores {
-                true => None,
-                false => scores.iter().map(|&score| model.class_of(score)).collect::<Option<Vec<&str>>>(),
+            let rule = model.grades.as_ref();
+            let grades: Vec<String> =
+                rule.iter().flat_map(|rule| &rule.grades).map(|&grade| class_name(grade)).collect();
+            let classes = match (only_scores, rule) {
+                (true, _) => None,
+                (false, Some(rule)) => {
+                    Some(scores.iter().map(|&score| grades[rule.place_of(score)].as_str()).collect())
+                }
+                (false, None) => scores.iter().map(|&score| model.class_of(score)).collect::<Option<Vec<&str>>>(),
             };
             let ranked = RankedItems::new(&table, &scores, top).with_classes(classes);
             tell(Predictions {

@@ -1,4 +1,4 @@
-//! `train --method classify` and `--method regress`: items in, a model file out, or the answer that no hard margin exists.
+//! `train --method classify`, `--method regress` and `--method ordinal`: items in, a model file out, or the answer that no hard margin exists.
 
 use std::path::Path;
 use std::time::Instant;
@@ -11,6 +11,7 @@ use rankwise::{Error, LabelData, Model, io};
 use serde::Serialize;
 
 use super::describe::{self, Description};
+use super::evaluate::classes::Known;
 use super::save_model;
 use super::train::{Seconds, fit, peak_memory};
 use super::train_items::unused_columns;
@@ -86,7 +87,10 @@ pub(super) struct Success {
 pub(super) fn run(plan: &SvmPlan, target: &Path, output: &Output) -> Run<()> {
     output.note(|| "reading the items".into());
     let started = Instant::now();
-    let (labels, unused) = Labels::read(plan.machine.method(), &plan.source, &plan.columns, plan.precision)?;
+    let (labels, mut unused) = Labels::read(plan.machine.method(), &plan.source, &plan.columns, plan.precision)?;
+    if matches!(&labels, Labels::Values(data) if data.groups.are_given()) && plan.machine.method() == Method::Ordinal {
+        unused.push("groups are not used by ordinal: its thresholds are the same for all".into());
+    }
     let load = started.elapsed().as_secs_f64();
     output.note(|| format!("read {}", count(labels.n_items(), "item")));
     let learnt = fit(output, |bar| plan.machine.fit_watched(labels.data(), bar))?;
@@ -129,8 +133,16 @@ impl Success {
     /// Measures a model on what it has learnt from.
     pub(super) fn of(model: &Model, labels: &Labels) -> Run<Self> {
         let mut success = Success::default();
-        match labels {
-            Labels::Classes(data) => {
+        match (labels, &model.grades) {
+            (Labels::Values(data), Some(rule)) => {
+                let known = Known::of_grades(rule, data);
+                let verdicts = rule.verdicts(model.scorer.scores(&data.items)?);
+                let classified = known.classified(&verdicts)?;
+                success.error = classified.zero_one();
+                success.majority_error = ClassMetric::ZeroOne.of_constant(&classified);
+                success.mae = classified.mae();
+            }
+            (Labels::Classes(data), _) => {
                 let verdicts = model.classify(&data.items)?;
                 let mut names = model.classes.clone().unwrap_or_default();
                 let n_known = names.len();
@@ -147,7 +159,7 @@ impl Success {
                 success.error = classified.zero_one();
                 success.majority_error = ClassMetric::ZeroOne.of_constant(&classified);
             }
-            Labels::Values(data) => {
+            (Labels::Values(data), None) => {
                 let values = model.scorer.scores(&data.items)?;
                 let weights = super::evaluate::item_weights(data);
                 let predicted = PredictedValues::new(&data.labels, &values)?.with_weights(&weights)?;
@@ -161,8 +173,10 @@ impl Success {
     /// In words.
     pub(super) fn add_to(&self, facts: &mut Facts) {
         if let (Some(error), Some(majority)) = (self.error, self.majority_error) {
-            let words = "of the training items; always the most frequent class would get";
-            facts.add("error", format!("{} {words} {}", percent(error), percent(majority)));
+            let what = if self.mae.is_some() { "grade" } else { "class" };
+            let off = self.mae.map_or_else(String::new, |mae| format!("; off by {} in the mean", rounded(mae)));
+            let words = format!("of the training items; always the most frequent {what} would get");
+            facts.add("error", format!("{} {words} {}{off}", percent(error), percent(majority)));
         }
         if let (Some(mae), Some(mean)) = (self.mae, self.mean_mae) {
             let words = "in the mean over the training items; their mean label would get";

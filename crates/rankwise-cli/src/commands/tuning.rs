@@ -3,6 +3,7 @@
 use rankwise::Loss;
 use rankwise::kernel::{Gamma, Kernel};
 use rankwise::model::{Method, Tuning, TuningBaseline, TuningPoint, TuningSplit};
+use rankwise::selection::OrderMetric;
 use serde::{Serialize, Serializer};
 
 use crate::text::{count, number, rounded, rounded_or_dash, wide_table};
@@ -129,10 +130,12 @@ pub(super) fn constant_answer(
     [open, close]: [char; 2],
 ) -> String {
     let is_of_chances = ["log_loss", "brier"].contains(&tuning.metric.as_str());
+    let is_of_order = OrderMetric::ALL.iter().any(|metric| metric.name() == tuning.metric);
     match (method, baseline.outcome) {
         (_, Some(outcome)) => format!("always {open}{}{close}", outcome.name()),
         (Method::Classify, None) if is_of_chances => "the shares of the classes alone".into(),
         (Method::Classify, None) => "always the most frequent class".into(),
+        (Method::Ordinal, None) if !is_of_order => "always the most frequent grade".into(),
         (Method::Regress, None) => "always the mean label".into(),
         (_, None) if is_of_chances => "the shares of the outcomes alone".into(),
         (_, None) => "a random order".into(),

@@ -1,16 +1,16 @@
-//! `train --method classify` and `--method regress`, as meant.
+//! `train --method classify`, `--method regress` and `--method ordinal`, as meant.
 
 use rankwise::data::Precision;
 use rankwise::io::{Columns, Source};
 use rankwise::model::Method;
-use rankwise::{LabelEstimator, Loss, SvmClassifier, SvmRegressor};
+use rankwise::{LabelEstimator, Loss, OrdinalSvm, SvmClassifier, SvmRegressor};
 
 use super::train::{check_precision, refuse_cache};
 use super::{common_effort, item_source, kernel, refuse, time_limit};
 use crate::args::{Common, KernelName, LearnArgs, SvmArgs, TrainArgs};
 use crate::exit::{Failure, Run};
 
-/// `train --method classify` or `--method regress`, as meant.
+/// `train --method classify`, `--method regress` or `--method ordinal`, as meant.
 pub(crate) struct SvmPlan {
     /// The items.
     pub(crate) source: Source,
@@ -51,6 +51,9 @@ pub(super) fn machine(method: Method, learn: &LearnArgs, typed: &SvmArgs, common
     refuse_others(learn, &with)?;
     let mut effort = common_effort(common);
     learn.effort.apply_to(&mut effort);
+    if method != Method::Ordinal {
+        refuse(&typed.of_grades(), &with, "choose --method ordinal")?;
+    }
     if method == Method::Classify {
         refuse(&typed.of_values(), &with, "choose --method regress")?;
         let svm = SvmClassifier::new()
@@ -64,6 +67,17 @@ pub(super) fn machine(method: Method, learn: &LearnArgs, typed: &SvmArgs, common
         return Ok(svm.into());
     }
     refuse(&typed.of_classes(), &with, "choose --method classify")?;
+    if method == Method::Ordinal {
+        refuse(&typed.of_values(), &with, "choose --method regress")?;
+        refuse(&[("--approx", learn.kernel.approx.is_some())], &with, "choose --method classify")?;
+        let svm = OrdinalSvm::new()
+            .loss(learn.loss.unwrap_or(Loss::Hinge))
+            .constraints(typed.constraints.unwrap_or_default())
+            .bins(typed.bins)
+            .scale(learn.scale)
+            .effort(effort);
+        return Ok(svm.into());
+    }
     let svm = SvmRegressor::new()
         .approx(learn.kernel.approx)
         .loss(learn.loss.unwrap_or(Loss::Epsilon))
@@ -73,7 +87,7 @@ pub(super) fn machine(method: Method, learn: &LearnArgs, typed: &SvmArgs, common
     Ok(svm.into())
 }
 
-/// Refuses what neither method knows.
+/// Refuses what none of the methods knows.
 fn refuse_others(learn: &LearnArgs, with: &str) -> Run<()> {
     let of_rankers = [
         ("--pairs", learn.source.pairs.is_some()),
@@ -91,10 +105,11 @@ fn refuse_others(learn: &LearnArgs, with: &str) -> Run<()> {
     refuse(&of_ties, with, "give compared pairs with --pairs FILE")
 }
 
-/// Refuses options of classifiers and regressions where they have no meaning.
+/// Refuses options of classifiers, regressions and machines of grades where they have no meaning.
 pub(super) fn refuse_svm(typed: &SvmArgs) -> Run<()> {
     refuse(&typed.of_classes(), "the method that was chosen", "choose --method classify")?;
-    refuse(&typed.of_values(), "the method that was chosen", "choose --method regress")
+    refuse(&typed.of_values(), "the method that was chosen", "choose --method regress")?;
+    refuse(&typed.of_grades(), "the method that was chosen", "choose --method ordinal")
 }
 
 /// Refuses losses that only regressions have.

@@ -88,7 +88,7 @@ pub(crate) struct ItemPlan {
 pub(crate) fn train(args: &TrainArgs, common: &Common) -> Run<TrainPlan> {
     let learn = &args.learn;
     program::refuse_coefficients(learn)?;
-    if let Some(method @ (Method::Classify | Method::Regress)) = learn.method {
+    if let Some(method @ (Method::Classify | Method::Regress | Method::Ordinal)) = learn.method {
         refuse(&args.online.typed(), &format!("--method {}", method.name()), "choose --method online")?;
         return svm::plan(method, args, common).map(TrainPlan::Svm);
     }

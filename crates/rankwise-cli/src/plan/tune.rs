@@ -80,7 +80,7 @@ pub(crate) fn tune(args: &TuneArgs, common: &Common) -> Run<TunePlan> {
     if n_folds < 2 {
         return Err(Error::parameter("folds", n_folds, "at least 2").into());
     }
-    let is_of_labels = matches!(args.learn.method, Some(Method::Classify | Method::Regress));
+    let is_of_labels = matches!(args.learn.method, Some(Method::Classify | Method::Regress | Method::Ordinal));
     if args.learn.data.is_some() && args.learn.source.pairs.is_some() && !is_of_labels {
         return Err(Failure::Usage(
             "labels and judged pairs together are not tuned: tune on one of them, and give C to train DATA --pairs FILE"
@@ -92,7 +92,7 @@ pub(crate) fn tune(args: &TuneArgs, common: &Common) -> Run<TunePlan> {
             "no data: give items with labels (tune DATA -o MODEL), or compared pairs with --pairs FILE".into(),
         ));
     }
-    if let Some(method @ (Method::Classify | Method::Regress)) = args.learn.method {
+    if let Some(method @ (Method::Classify | Method::Regress | Method::Ordinal)) = args.learn.method {
         let search = Search::Labels(Box::new(super::tune_labels::search(method, args, &typed, common)?));
         return Ok(TunePlan { search, n_folds, output: args.learn.output.clone(), table: args.table.clone() });
     }

@@ -1,10 +1,10 @@
-//! `tune --method classify` and `--method regress`, as meant: which points, measured on which items.
+//! `tune --method classify`, `--method regress` and `--method ordinal`, as meant: which points, measured on which items.
 
 use rankwise::data::Precision;
 use rankwise::io::{Columns, Source};
 use rankwise::metrics::{ClassMetric, ValueMetric};
 use rankwise::model::Method;
-use rankwise::selection::{Grid, LabelMetric, LabelTuner};
+use rankwise::selection::{Grid, LabelMetric, LabelTuner, OrderMetric};
 use rankwise::{LabelData, LabelEstimator};
 
 use super::grid::{TypedGrid, check_count};
@@ -14,7 +14,7 @@ use super::tune_items::sources;
 use crate::args::{Common, KernelName, TuneArgs};
 use crate::exit::{Failure, Run};
 
-/// A search for classes or values.
+/// A search for classes, values or grades.
 pub(crate) struct LabelSearch {
     /// The data.
     pub(crate) data: Source,
@@ -60,7 +60,7 @@ pub(super) fn search(method: Method, args: &TuneArgs, typed: &TypedGrid, common:
         )));
     };
     let estimator = super::svm::machine(method, learn, &args.svm, common)?;
-    if method == Method::Classify {
+    if method != Method::Regress {
         super::refuse(&[("--grid epsilon", typed.epsilon.is_some())], &with, "choose --method regress")?;
     }
     let usual = args.grid.is_empty();
@@ -92,12 +92,16 @@ pub(super) fn search(method: Method, args: &TuneArgs, typed: &TypedGrid, common:
     Ok(LabelSearch { data, valid, columns, precision: learn.precision, tuner, is_usual, widens })
 }
 
-/// A metric of classes or values that is one number.
+/// A metric of classes, values or grades that is one number.
 fn metric(typed: Option<&str>, estimator: &LabelEstimator) -> Run<LabelMetric> {
     let method = estimator.method();
     let Some(typed) = typed else { return Ok(LabelMetric::usual(method)) };
     let all: Vec<LabelMetric> = match method {
         Method::Classify => ClassMetric::ALL.map(LabelMetric::Class).to_vec(),
+        Method::Ordinal => {
+            let of_grades = ClassMetric::ALL.into_iter().filter(|metric| !metric.needs_chances());
+            of_grades.map(LabelMetric::Class).chain(OrderMetric::ALL.map(LabelMetric::Order)).collect()
+        }
         _ => ValueMetric::ALL.map(LabelMetric::Value).to_vec(),
     };
     let Some(&metric) = all.iter().find(|metric| metric.name() == typed) else {

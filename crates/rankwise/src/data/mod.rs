@@ -1,6 +1,7 @@
 //! What the user has: features, items with labels in groups, pairs with outcomes, folds; nothing here knows a loss, a solver or a model.
 
 mod alias;
+mod bins;
 mod class_items;
 mod comparison;
 mod features;
@@ -20,6 +21,7 @@ mod stored_rows;
 mod verdicts;
 
 pub(crate) use alias::Alias;
+pub(crate) use bins::{bin_of, equal_frequency_cuts};
 pub(crate) use class_items::ordered_classes;
 pub use class_items::{ClassItems, class_name};
 pub use comparison::{Comparisons, Context, JudgedPairs, Outcome, Pair, PairSet};

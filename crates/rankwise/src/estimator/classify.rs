@@ -184,6 +184,7 @@ impl SvmClassifier {
                     class_weights: self.class_weights.clone(),
                     class_sizes: sizes.collect(),
                     has_margins: data.margins.is_some(),
+                    ..SvmTraining::default()
                 },
                 n_items: data.n_items(),
                 warnings,

@@ -193,6 +193,7 @@ impl CompareLp {
             chances: None,
             classes: None,
             class_rule: None,
+            grades: None,
             state: None,
             training,
         })

@@ -117,6 +117,7 @@ impl ItemRecord<'_> {
             chances: None,
             classes: None,
             class_rule: None,
+            grades: None,
             state: None,
             training,
         }

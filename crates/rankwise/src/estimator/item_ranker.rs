@@ -296,6 +296,7 @@ impl Record<'_> {
             chances: None,
             classes: None,
             class_rule: None,
+            grades: None,
             state: None,
             training,
         }

@@ -1,6 +1,6 @@
-//! A classifier or a regression: what a search over their parameters needs of either.
+//! A classifier, a regression or a machine of grades: what a search over their parameters needs of any.
 
-use super::{Effort, Fit, SvmClassifier, SvmRegressor};
+use super::{Effort, Fit, OrdinalSvm, SvmClassifier, SvmRegressor};
 use crate::data::{ClassItems, Ranking, Scale};
 use crate::error::{Error, Result};
 use crate::kernel::{Approx, Kernel};
@@ -15,6 +15,8 @@ pub enum LabelEstimator {
     Classify(SvmClassifier),
     /// Values.
     Regress(SvmRegressor),
+    /// Grades.
+    Ordinal(OrdinalSvm),
 }
 
 /// Items with the labels that such a method learns.
@@ -22,7 +24,7 @@ pub enum LabelEstimator {
 pub enum LabelData<'a> {
     /// Classes.
     Classes(&'a ClassItems),
-    /// Values; their order within groups does not matter.
+    /// Values, or grades; their order within groups does not matter.
     Values(&'a Ranking),
 }
 
@@ -32,6 +34,7 @@ impl LabelEstimator {
         match self {
             LabelEstimator::Classify(_) => Method::Classify,
             LabelEstimator::Regress(_) => Method::Regress,
+            LabelEstimator::Ordinal(_) => Method::Ordinal,
         }
     }
 
@@ -40,6 +43,7 @@ impl LabelEstimator {
         match self {
             LabelEstimator::Classify(svm) => svm.c,
             LabelEstimator::Regress(svm) => svm.c,
+            LabelEstimator::Ordinal(svm) => svm.c,
         }
     }
 
@@ -48,6 +52,7 @@ impl LabelEstimator {
         match self {
             LabelEstimator::Classify(svm) => (svm.kernel, svm.loss, None),
             LabelEstimator::Regress(svm) => (svm.kernel, svm.loss, Some(svm.epsilon)),
+            LabelEstimator::Ordinal(svm) => (svm.kernel, svm.loss, None),
         }
     }
 
@@ -60,6 +65,7 @@ impl LabelEstimator {
                 let epsilon = epsilon.unwrap_or(svm.epsilon);
                 svm.c(c).kernel(kernel).loss(loss).epsilon(epsilon).into()
             }
+            LabelEstimator::Ordinal(svm) => svm.c(c).kernel(kernel).loss(loss).into(),
         }
     }
 
@@ -68,6 +74,7 @@ impl LabelEstimator {
         match self {
             LabelEstimator::Classify(svm) => svm.scale,
             LabelEstimator::Regress(svm) => svm.scale,
+            LabelEstimator::Ordinal(svm) => svm.scale,
         }
     }
 
@@ -76,6 +83,7 @@ impl LabelEstimator {
         match self {
             LabelEstimator::Classify(svm) => svm.approx,
             LabelEstimator::Regress(svm) => svm.approx,
+            LabelEstimator::Ordinal(_) => None,
         }
     }
 
@@ -84,6 +92,7 @@ impl LabelEstimator {
         match self {
             LabelEstimator::Classify(svm) => &svm.effort,
             LabelEstimator::Regress(svm) => &svm.effort,
+            LabelEstimator::Ordinal(svm) => &svm.effort,
         }
     }
 
@@ -92,6 +101,7 @@ impl LabelEstimator {
         match self {
             LabelEstimator::Classify(svm) => &mut svm.effort,
             LabelEstimator::Regress(svm) => &mut svm.effort,
+            LabelEstimator::Ordinal(svm) => &mut svm.effort,
         }
     }
 
@@ -100,14 +110,16 @@ impl LabelEstimator {
         match self {
             LabelEstimator::Classify(svm) => svm.check(),
             LabelEstimator::Regress(svm) => svm.check(),
+            LabelEstimator::Ordinal(svm) => svm.check(),
         }
     }
 
-    /// Fits a model while `watch` looks on, and perhaps stops it. Classifiers need classes, regressions values.
+    /// Fits a model while `watch` looks on, and perhaps stops it. Classifiers need classes, the others values.
     pub fn fit_watched(&self, data: LabelData<'_>, watch: &dyn Watch) -> Result<Fit> {
         match (self, data) {
             (LabelEstimator::Classify(svm), LabelData::Classes(data)) => svm.fit_watched(data, watch),
             (LabelEstimator::Regress(svm), LabelData::Values(data)) => svm.fit_watched(data, watch),
+            (LabelEstimator::Ordinal(svm), LabelData::Values(data)) => svm.fit_watched(data, watch),
             _ => Err(self.of_other(data)),
         }
     }
@@ -129,6 +141,12 @@ impl From<SvmClassifier> for LabelEstimator {
 impl From<SvmRegressor> for LabelEstimator {
     fn from(svm: SvmRegressor) -> Self {
         LabelEstimator::Regress(svm)
+    }
+}
+
+impl From<OrdinalSvm> for LabelEstimator {
+    fn from(svm: OrdinalSvm) -> Self {
+        LabelEstimator::Ordinal(svm)
     }
 }
 

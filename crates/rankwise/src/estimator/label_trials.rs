@@ -1,4 +1,4 @@
-//! Fits of classifiers and regressions to parts of the same items, to be judged by the other parts. All parts whose scaled
+//! Fits of classifiers, regressions and machines of grades to parts of the same items, to be judged by the other parts. All parts whose scaled
 //! features and kernel are the same stand on one ground, for all losses, tubes and values of C, and each C starts from the
 //! solution of the one before.
 
@@ -6,14 +6,15 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 use super::class_machines::Lesson;
+use super::grade_machine::{GradeMachine, Graded};
 use super::item_machine::{Aim, DistinctRows, Ground, Machine};
 use super::label_estimator::LabelEstimator;
-use super::{SvmClassifier, SvmRegressor};
+use super::{OrdinalSvm, SvmClassifier, SvmRegressor};
 use crate::data::{Features, Scale, Scaler, far_shift};
 use crate::error::{Error, Result};
 use crate::kernel::{Approx, Gamma, Kernel, KernelFunction};
 use crate::loss::Loss;
-use crate::model::ClassVerdicts;
+use crate::model::{ClassVerdicts, GradeRule};
 use crate::progress::{Stop, Watch};
 
 /// Items to learn from and items to be judged, in one set.
@@ -46,7 +47,7 @@ pub(crate) struct TrialPart {
 
 /// What a fit says of the held-out items of its part.
 pub(crate) enum HeldLabels {
-    /// Classes are numbered as [`TrialPart::classes`] are.
+    /// Classes are numbered as [`TrialPart::classes`] are, grades as [`OrdinalSvm::grades`] of what is learnt from.
     Classes(ClassVerdicts),
     Values(Vec<f64>),
 }
@@ -208,6 +209,11 @@ impl<'a> LabelTrials<'a> {
         let TrialPart { weights, held, .. } = &self.parts[part];
         let work = match (self.estimator.clone().shaped(1.0, kernel, loss, epsilon), &self.items.labels) {
             (LabelEstimator::Regress(svm), TrialLabels::Values(labels)) => Work::Values { svm, labels, weights },
+            (LabelEstimator::Ordinal(svm), TrialLabels::Values(labels)) => {
+                let of_part = svm.grades(labels, weights)?;
+                let graded = svm.graded(&of_part, weights);
+                Work::Grades { svm, graded, grades: of_part.grades, last: None }
+            }
             (LabelEstimator::Classify(svm), _) => Work::Classes { svm, lesson: self.lesson(part)? },
             _ => return Err(Error::parameter("data", "classes", "values for a regression")),
         };
@@ -234,13 +240,24 @@ pub(crate) struct LabelPath<'a> {
 enum Work<'a> {
     Classes { svm: SvmClassifier, lesson: Lesson<'a> },
     Values { svm: SvmRegressor, labels: &'a [f64], weights: &'a [f64] },
+    Grades { svm: OrdinalSvm, graded: Graded, grades: Vec<f64>, last: Option<GradeMachine> },
 }
 
 impl LabelPath<'_> {
     /// The fit with the next C, and what it says of the held-out items.
     pub(crate) fn next(&mut self, c: f64, watch: &dyn Watch) -> Result<(HeldLabels, Stop)> {
         let started = Instant::now();
-        let (machines, rule) = match &self.work {
+        let (machines, rule) = match &mut self.work {
+            Work::Grades { svm, graded, grades, last } => {
+                let aim = Aim { c, ..svm.aim(started, watch) };
+                let found = GradeMachine::solve(self.ground, graded, aim, last.as_ref())?;
+                let scores = checked(self.ground.scores(&found.machine, self.held)?)?;
+                let (grades, thresholds) = (grades.clone(), found.thresholds.clone());
+                let verdicts = GradeRule { grades, thresholds, cuts: None }.verdicts(scores);
+                let stop = found.machine.stop;
+                *last = Some(found);
+                return Ok((HeldLabels::Classes(verdicts), stop));
+            }
             Work::Classes { svm, lesson } => {
                 let aim = Aim { c, ..svm.aim(started, watch) };
                 let (machines, rule) = svm.machines(lesson, self.ground, aim, &self.last, &mut Vec::new())?;
@@ -256,13 +273,7 @@ impl LabelPath<'_> {
         let stop = stops().find(|stop| *stop == Stop::Interrupted);
         let stop = stop.or_else(|| stops().find(|stop| *stop != Stop::Converged)).unwrap_or(Stop::Converged);
         let scores: Vec<Vec<f64>> =
-            machines.iter().map(|machine| self.ground.scores(machine, self.held)).collect::<Result<_>>()?;
-        if scores.iter().flatten().any(|score| !score.is_finite()) {
-            return Err(Error::Numeric {
-                problem: "the scores of items that were held out leave the range of numbers".into(),
-                remedy: "scale the features (--scale standard)".into(),
-            });
-        }
+            machines.iter().map(|machine| checked(self.ground.scores(machine, self.held)?)).collect::<Result<_>>()?;
         self.last = machines;
         let held = match rule {
             None => HeldLabels::Values(scores.into_iter().next().unwrap_or_default()),
@@ -274,6 +285,17 @@ impl LabelPath<'_> {
         };
         Ok((held, stop))
     }
+}
+
+/// Refuses scores that are no numbers.
+fn checked(scores: Vec<f64>) -> Result<Vec<f64>> {
+    if scores.iter().all(|score| score.is_finite()) {
+        return Ok(scores);
+    }
+    Err(Error::Numeric {
+        problem: "the scores of items that were held out leave the range of numbers".into(),
+        remedy: "scale the features (--scale standard)".into(),
+    })
 }
 
 /// γ `scale` on items with a weight above 0, after scaling: what a fit to all of them uses.

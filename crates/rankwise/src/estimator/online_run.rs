@@ -494,6 +494,7 @@ impl OnlineRun {
             chances: None,
             classes,
             class_rule: (each > 1).then_some(ClassRule { scheme: ClassScheme::WestonWatkins, sigmoids: None }),
+            grades: None,
             state: Some(state),
             training,
         })

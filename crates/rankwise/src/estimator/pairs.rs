@@ -247,6 +247,7 @@ impl PairMachine {
             chances,
             classes: None,
             class_rule: None,
+            grades: None,
             state: None,
             training,
         })

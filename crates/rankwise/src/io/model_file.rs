@@ -21,6 +21,7 @@
 //! | `landmark_factor` | f64 \[landmarks, landmarks\] | models on landmarks: these are the support items, `weights` has theirs behind those of the features |
 //! | `band_mean`, `band_difference`, `band_context` | f64 \[weights\], f64 \[weights\], f64 \[columns\] | with a tie band |
 //! | `band_shift`, `band_divisor` | f64 \[columns\] | with scaled columns of the comparison |
+//! | `grades`, `thresholds`, `label_cuts` | f64 \[grades\], f64 \[grades − 1\], f64 \[grades − 1\] | machines of grades: labels, thresholds of scores, and cuts of labels that were put into bins |
 //! | `last_weights` | f64 \[features\] | where random steps stopped |
 //! | `scaler_shift`, `scaler_divisor` | f64 \[features\] | with scaling |
 //!
@@ -38,7 +39,7 @@ use super::tensor_file::{Fault, Tensor, TensorFile, header_length, to_json};
 use super::write_atomically;
 use crate::data::{Features, Scaler, Values};
 use crate::error::{self, Error};
-use crate::model::{Basis, Landmarks, Model, OnlineState, ScoreFunction, Scorer, TieBand, Training};
+use crate::model::{Basis, GradeRule, Landmarks, Model, OnlineState, ScoreFunction, Scorer, TieBand, Training};
 
 const FORMAT: &str = "rankwise/1";
 /// Columns of sparse rows are numbered in 32 bits.
@@ -137,6 +138,13 @@ fn encode(model: &Model) -> Result<Vec<u8>, String> {
         if let Some(scaler) = &band.context_scaler {
             tensor("band_shift", vec![scaler.shift.len()], f64_bytes(&scaler.shift));
             tensor("band_divisor", vec![scaler.divisor.len()], f64_bytes(&scaler.divisor));
+        }
+    }
+    if let Some(rule) = &model.grades {
+        tensor("grades", vec![rule.grades.len()], f64_bytes(&rule.grades));
+        tensor("thresholds", vec![rule.thresholds.len()], f64_bytes(&rule.thresholds));
+        if let Some(cuts) = &rule.cuts {
+            tensor("label_cuts", vec![cuts.len()], f64_bytes(cuts));
         }
     }
     if let Some(state) = &model.state {
@@ -262,9 +270,11 @@ fn decode(bytes: &[u8]) -> Result<Model, Fault> {
     };
     let band = if entries.has_text("band") { Some(entries.band()?) } else { None };
     let state = if entries.has_text("state") { Some(entries.state()?) } else { None };
+    let grades = if entries.has_tensor("grades") { Some(entries.grades()?) } else { None };
     let model = Model {
         band,
         state,
+        grades,
         classes: if entries.has_text("classes") { Some(entries.json("classes")?) } else { None },
         class_rule: if entries.has_text("class_rule") { Some(entries.json("class_rule")?) } else { None },
         chances: if entries.has_text("chances") { Some(entries.json("chances")?) } else { None },
@@ -289,6 +299,12 @@ fn decode(bytes: &[u8]) -> Result<Model, Fault> {
 struct Entries<'a>(TensorFile<'a>);
 
 impl Entries<'_> {
+    fn grades(&mut self) -> Result<GradeRule, Fault> {
+        let (grades, thresholds) = (self.f64s("grades")?, self.f64s("thresholds")?);
+        let cuts = if self.has_tensor("label_cuts") { Some(self.f64s("label_cuts")?) } else { None };
+        Ok(GradeRule { grades, thresholds, cuts })
+    }
+
     fn has_text(&self, name: &str) -> bool {
         self.0.texts.contains_key(name)
     }

@@ -79,6 +79,7 @@ impl Model {
         }
         self.chances.as_ref().map_or(Ok(()), |rule| rule.check())?;
         self.check_classes()?;
+        self.check_grades()?;
         if let Some(state) = &self.state {
             let expected = match scorer.function.n_machines() {
                 1 => Some(n),

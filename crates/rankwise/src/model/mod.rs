@@ -5,6 +5,7 @@ mod chances;
 mod check;
 mod classes;
 mod coupling;
+mod grades;
 mod number;
 mod online;
 mod program;
@@ -17,6 +18,7 @@ pub use crate::kernel::Landmarks;
 pub use band::TieBand;
 pub use chances::Chances;
 pub use classes::{ClassRule, ClassScheme, ClassVerdicts, Sigmoid};
+pub use grades::{Constraints, GradeRule};
 pub use online::{Batch, OnlineState, OnlineTraining, Schedule, Task};
 pub use program::{CoefficientSign, ProgramTraining};
 pub use scorer::{Basis, ScoreFunction, Scorer};
@@ -49,6 +51,8 @@ pub struct Model {
     pub classes: Option<Vec<String>>,
     /// How the machines of a classifier are put together, where there may be several.
     pub class_rule: Option<ClassRule>,
+    /// How scores become grades, where they do.
+    pub grades: Option<GradeRule>,
     /// Where random steps stopped, from which they can go on.
     pub state: Option<OnlineState>,
     /// How it was trained.

@@ -1,6 +1,6 @@
-//! What is known of the training of classifiers and regressions.
+//! What is known of the training of classifiers, regressions and machines of grades.
 
-use super::ClassScheme;
+use super::{ClassScheme, Constraints};
 
 /// How much the classes weigh.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
@@ -28,7 +28,7 @@ impl ClassWeights {
     }
 }
 
-/// What only classifiers and regressions have.
+/// What only classifiers, regressions and machines of grades have.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
 pub struct SvmTraining {
     /// Half the width of the tube of a regression.
@@ -40,10 +40,16 @@ pub struct SvmTraining {
     /// How much classes weigh.
     #[serde(default)]
     pub class_weights: ClassWeights,
-    /// Items of each class, in the order of the classes.
+    /// Items of each class or grade, in the order of these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub class_sizes: Vec<usize>,
     /// Whether items had margins of their own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_margins: bool,
+    /// Which items have a say in a threshold between grades.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constraints: Option<Constraints>,
+    /// How many bins of labels were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bins: Option<usize>,
 }

@@ -30,6 +30,8 @@ pub enum Method {
     Classify,
     /// Support vector regression within a tube.
     Regress,
+    /// Support vector ordinal regression: grades between thresholds.
+    Ordinal,
     /// The comparison machine as a linear program.
     CompareLp,
     /// The Ranking Vector Machine.
@@ -40,7 +42,7 @@ pub enum Method {
 
 impl Method {
     /// All methods.
-    pub const ALL: [Method; 12] = [
+    pub const ALL: [Method; 13] = [
         Method::Compare,
         Method::Rank,
         Method::Rank2,
@@ -50,6 +52,7 @@ impl Method {
         Method::Online,
         Method::Classify,
         Method::Regress,
+        Method::Ordinal,
         Method::CompareLp,
         Method::Rvm,
         Method::RankL1,
@@ -67,6 +70,7 @@ impl Method {
             Method::Online => "online",
             Method::Classify => "classify",
             Method::Regress => "regress",
+            Method::Ordinal => "ordinal",
             Method::CompareLp => "compare-lp",
             Method::Rvm => "rvm",
             Method::RankL1 => "rank-l1",
@@ -75,8 +79,8 @@ impl Method {
 
     /// Whether it learns from items alone, and not from judged pairs.
     pub fn is_of_items(self) -> bool {
-        use Method::{Classify, RankL1, Regress, Ridge, Rvm, Swap};
-        matches!(self, Swap | Ridge | Classify | Regress | Rvm | RankL1)
+        use Method::{Classify, Ordinal, RankL1, Regress, Ridge, Rvm, Swap};
+        matches!(self, Swap | Ridge | Classify | Regress | Ordinal | Rvm | RankL1)
     }
 }
 
@@ -240,7 +244,7 @@ pub struct Training {
     /// How random steps were made, by [`Method::Online`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub online: Option<OnlineTraining>,
-    /// What only [`Method::Classify`] and [`Method::Regress`] have.
+    /// What only [`Method::Classify`], [`Method::Regress`] and [`Method::Ordinal`] have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub svm: Option<SvmTraining>,
     /// What only linear programs have: [`Method::CompareLp`], [`Method::Rvm`], [`Method::RankL1`].

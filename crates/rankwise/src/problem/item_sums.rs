@@ -49,17 +49,17 @@ pub(crate) enum Slack {
 
 /// A loss at a slack: value, what is meant by it, what the gap has in excess, slope, second derivative.
 #[derive(Clone, Copy, Default)]
-struct Local {
-    value: f64,
-    meant: f64,
-    excess: f64,
-    slope: f64,
-    bend: f64,
+pub(super) struct Local {
+    pub(super) value: f64,
+    pub(super) meant: f64,
+    pub(super) excess: f64,
+    pub(super) slope: f64,
+    pub(super) bend: f64,
 }
 
 impl Slack {
     #[inline(always)]
-    fn at(self, t: f64) -> Local {
+    pub(super) fn at(self, t: f64) -> Local {
         if t <= 0.0 {
             return Local::default();
         }
@@ -222,7 +222,7 @@ impl<'a> ItemSums<'a> {
 
 /// Where a slope that never falls crosses 0, and its derivative there. `pull` gives the slope, its derivative and the size of
 /// its terms: Newton's method between two bounds.
-fn crossing(pull: impl Fn(f64) -> [f64; 3], guess: f64) -> (f64, f64) {
+pub(super) fn crossing(pull: impl Fn(f64) -> [f64; 3], guess: f64) -> (f64, f64) {
     let (mut low, mut high, mut reach) = (f64::NEG_INFINITY, f64::INFINITY, 1.0);
     let mut bias = guess;
     let mut found = pull(bias);

@@ -6,6 +6,8 @@ mod class_losses;
 mod compare;
 mod exact;
 mod examples;
+mod grade_sums;
+mod grades;
 mod gram;
 mod item_qp;
 mod item_sums;
@@ -25,6 +27,7 @@ pub(crate) use class_losses::ClassLosses;
 pub(crate) use compare::{PairProblem, Task};
 pub(crate) use exact::Exact;
 pub(crate) use examples::{ExampleSums, ExampleTerms};
+pub(crate) use grade_sums::GradeSums;
 pub(crate) use gram::MOST_COLUMNS as MATRIX_PAIRS;
 pub(crate) use item_sums::{ItemSums, ItemTerm, Slack, best_bias};
 pub(crate) use kernel_sums::KernelSums;
@@ -411,6 +414,36 @@ pub(crate) struct ItemDual {
     pub(crate) below: f64,
     /// The score at which it begins from below, where t > 0; at most `below`.
     pub(crate) above: f64,
+}
+
+/// Items sorted by grade, and which of them have a say in which threshold between grades.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct GradeRuns {
+    /// Where the items of each grade begin; at last, how many items there are.
+    pub(crate) starts: Vec<usize>,
+    /// Only the two grades beside a threshold have a say in it, and that thresholds are in order is a constraint.
+    pub(crate) is_explicit: bool,
+}
+
+/// What the dual says of items with grades.
+#[derive(Debug, Clone)]
+pub(crate) struct GradeDuals {
+    pub(crate) runs: GradeRuns,
+    /// Of each item, with C.
+    pub(crate) costs: Vec<f64>,
+    /// Squared hinge instead of hinge.
+    pub(crate) is_squared: bool,
+}
+
+/// What coefficients and scores of items with grades are worth.
+#[derive(Debug, Clone)]
+pub(crate) struct GradeWorth {
+    /// The thresholds for which the losses are least.
+    pub(crate) thresholds: Vec<f64>,
+    /// ½ Σ coefficient·score + losses.
+    pub(crate) primal: f64,
+    /// What the primal value is above the dual one.
+    pub(crate) gap: f64,
 }
 
 /// Kernel values over items, as a method sees them that moves many coefficients at a time.

@@ -6,11 +6,13 @@ use std::collections::HashSet;
 
 use super::label_tuner::LabelMetric;
 use super::split::{OTHER_FOLDS, columns_as_in};
-use crate::data::{ClassItems, Items, Ranking, class_folds, value_folds};
+use crate::data::{ClassItems, Groups, Items, Ranking, class_folds, value_folds};
 use crate::error::{Error, Place, Result};
-use crate::estimator::{HeldLabels, LabelData, TrialItems, TrialLabels, TrialPart, is_same_class};
-use crate::metrics::{ClassMetric, Classified, PredictedValues};
-use crate::model::{TuningBaseline, TuningSplit};
+use crate::estimator::{
+    HeldLabels, LabelData, LabelEstimator, OrdinalSvm, TrialItems, TrialLabels, TrialPart, is_same_class,
+};
+use crate::metrics::{ClassMetric, Classified, PredictedValues, Ranked};
+use crate::model::{GradeRule, TuningBaseline, TuningSplit};
 
 /// Which items a point is measured on.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +41,17 @@ pub(super) struct LabelParts<'a> {
 struct Held {
     labels: Labels,
     weights: Vec<f64>,
+    /// What their order is measured by, where they have grades.
+    order: Option<Order>,
+}
+
+/// Items in groups.
+struct Order {
+    labels: Vec<f64>,
+    groups: Groups,
+    /// Apart from those of groups.
+    weights: Vec<f64>,
+    group_weights: Vec<f64>,
 }
 
 enum Labels {
@@ -53,7 +66,13 @@ enum Labels {
 
 impl<'a> LabelSplit<'a> {
     /// The parts of the data, each fit to learn from and to be measured by `metric`.
-    pub(super) fn parts(self, data: LabelData<'a>, metric: LabelMetric, seed: u64) -> Result<LabelParts<'a>> {
+    pub(super) fn parts(
+        self,
+        data: LabelData<'a>,
+        estimator: &LabelEstimator,
+        metric: LabelMetric,
+        seed: u64,
+    ) -> Result<LabelParts<'a>> {
         let (items, n_learnt) = self.joined(data)?;
         let present: Vec<usize> = (0..items.weights.len()).filter(|&item| items.weights[item] > 0.0).collect();
         if present.iter().all(|&item| item >= n_learnt) {
@@ -74,7 +93,19 @@ impl<'a> LabelSplit<'a> {
             }
         };
         let trials: Vec<TrialPart> = (0..n_parts as u32).map(|part| trial(&items, &folds, part)).collect();
-        let held: Vec<Held> = trials.iter().map(|trial| Held::new(&items, trial)).collect();
+        let mut held: Vec<Held> = trials.iter().map(|trial| Held::new(&items, trial)).collect();
+        if let LabelEstimator::Ordinal(svm) = estimator {
+            for (at, (trial, held)) in trials.iter().zip(&mut held).enumerate() {
+                self.grade(svm, data, n_learnt, &items, trial, held).map_err(|error| match error {
+                    Error::Data { place, problem, .. } => {
+                        let names = Names::new(self, at);
+                        let remedy = "use fewer folds (--folds), or more items of other grades".into();
+                        Error::Data { place, problem: format!("{}: {problem}", names.learnt), remedy }
+                    }
+                    error => error,
+                })?;
+            }
+        }
         let (mut warnings, mut sum) = (Vec::new(), 0.0);
         for (at, (trial, held)) in trials.iter().zip(&held).enumerate() {
             let names = Names::new(self, at);
@@ -86,6 +117,41 @@ impl<'a> LabelSplit<'a> {
         }
         let baseline = TuningBaseline { outcome: None, value: sum / n_parts as f64 };
         Ok(LabelParts { items, trials, held, split, baseline, warnings })
+    }
+
+    /// Puts the items that a part holds out into the grades that it teaches, and into their groups.
+    fn grade(
+        self,
+        svm: &OrdinalSvm,
+        data: LabelData<'a>,
+        n_learnt: usize,
+        items: &TrialItems<'_>,
+        trial: &TrialPart,
+        held: &mut Held,
+    ) -> Result<()> {
+        let (TrialLabels::Values(labels), LabelData::Values(data)) = (&items.labels, data) else { return Ok(()) };
+        let learnt = svm.grades(labels, &trial.weights)?;
+        let rule = GradeRule { grades: learnt.grades, thresholds: Vec::new(), cuts: learnt.cuts };
+        let of_held: Vec<f64> = trial.held.iter().map(|&item| labels[item as usize]).collect();
+        let (names, places) = rule.places_of_labels(&of_held);
+        let (from, first) = match self {
+            LabelSplit::Valid(LabelData::Values(valid)) => (valid, n_learnt),
+            _ => (data, 0),
+        };
+        let numbers: Vec<usize> = trial.held.iter().map(|&item| item as usize - first).collect();
+        let groups = from.groups.select(&numbers);
+        let mut group_weights = vec![1.0; groups.len()];
+        for (group, &item) in groups.numbers().iter().zip(&numbers) {
+            group_weights[*group as usize] = from.group_weight(from.groups.numbers()[item] as usize);
+        }
+        held.order = Some(Order {
+            labels: of_held,
+            weights: numbers.iter().map(|&item| from.weight(item)).collect(),
+            groups,
+            group_weights,
+        });
+        held.labels = Labels::Classes { names, n_known: rule.grades.len(), labels: places };
+        Ok(())
     }
 
     /// The data, then the validation items, if any; and how many items are of the data.
@@ -139,8 +205,12 @@ impl<'a> LabelSplit<'a> {
 impl LabelParts<'_> {
     /// The metric of what a fit says of the held-out items of a part.
     pub(super) fn measure(&self, part: usize, metric: LabelMetric, said: &HeldLabels) -> Result<Option<f64>> {
-        let Held { labels, weights } = &self.held[part];
+        let Held { labels, weights, order } = &self.held[part];
         match (labels, said, metric) {
+            (_, HeldLabels::Classes(verdicts), LabelMetric::Order(metric)) => match order {
+                Some(order) => Ok(metric.of_items()?.of(&order.ranked(&verdicts.scores)?)?.value),
+                None => Ok(None),
+            },
             (Labels::Classes { names, n_known, labels }, HeldLabels::Classes(verdicts), LabelMetric::Class(metric)) => {
                 let mut classified =
                     Classified::new(names, *n_known, labels, &verdicts.classes)?.with_weights(weights)?;
@@ -181,6 +251,14 @@ impl Names {
     }
 }
 
+impl Order {
+    fn ranked<'a>(&'a self, scores: &'a [f64]) -> Result<Ranked<'a>> {
+        Ranked::new(&self.labels, scores, &self.groups)?
+            .with_weights(&self.weights)?
+            .with_group_weights(&self.group_weights)
+    }
+}
+
 impl Held {
     fn new(items: &TrialItems<'_>, trial: &TrialPart) -> Self {
         let held = || trial.held.iter().map(|&item| item as usize);
@@ -201,7 +279,7 @@ impl Held {
                 }
             }
         };
-        Held { labels, weights: held().map(|item| items.weights[item]).collect() }
+        Held { labels, weights: held().map(|item| items.weights[item]).collect(), order: None }
     }
 
     /// Classes that items have and no machine knows, in words.
@@ -214,8 +292,13 @@ impl Held {
 
     /// What a constant answer gets; an error where nothing can be measured.
     fn constant(&self, metric: LabelMetric, part: &Names) -> Result<f64> {
-        let Held { labels, weights } = self;
+        let Held { labels, weights, order } = self;
         let value = match (labels, metric) {
+            (_, LabelMetric::Order(metric)) => match order {
+                // Scores do not matter for what a random order gets.
+                Some(order) => metric.of_items()?.of_random_order(&order.ranked(&order.labels)?)?.value,
+                None => None,
+            },
             (Labels::Classes { names, n_known, labels }, LabelMetric::Class(metric)) => {
                 let first = vec![0; labels.len()];
                 let classified = Classified::new(names, *n_known, labels, &first)?.with_weights(weights)?;
@@ -236,6 +319,7 @@ impl Held {
                 (format!("{} lacks the class {classes}, which has no probability", part.learnt), ", or --metric brier")
             }
             (_, LabelMetric::Class(_)) => ("the classes are words".into(), ", or --metric zero_one"),
+            (_, LabelMetric::Order(_)) => ("no group has two different labels".into(), ", or --metric zero_one"),
             (_, LabelMetric::Value(_)) => ("all labels are the same".into(), ", or --metric rmse"),
         };
         fault(format!("{} is not defined on {}: {why}", metric.name(), part.held), format!("{}{other}", part.remedy))

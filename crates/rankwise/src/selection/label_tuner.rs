@@ -1,4 +1,4 @@
-//! The search for classifiers and regressions: every point of a grid on every held-out part, the best one, and its model.
+//! The search for classifiers, regressions and machines of grades: every point of a grid on every held-out part, the best one, and its model.
 
 use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::estimator::{LabelData, LabelEstimator, LabelPath, LabelTrials, check_width, label_scale_gamma};
 use crate::kernel::{Approx, Gamma, Kernel};
 use crate::loss::Loss;
-use crate::metrics::{ClassMetric, ValueMetric};
+use crate::metrics::{ClassMetric, ItemMetric, ValueMetric};
 use crate::model::{Method, TuningPoint};
 use crate::progress::Stop;
 
@@ -26,13 +26,46 @@ pub enum LabelMetric {
     Class(ClassMetric),
     /// Of values.
     Value(ValueMetric),
+    /// Of the order of items within groups by the scores of grades.
+    Order(OrderMetric),
+}
+
+/// A metric of pairs of items, by scores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OrderMetric {
+    /// Pairs in the right order.
+    PairAccuracy,
+    /// Pairs in the wrong order.
+    SwappedPairs,
+    /// Pairs in the right order, with ½ for equal scores.
+    Concordance,
+}
+
+impl OrderMetric {
+    /// All of them.
+    pub const ALL: [OrderMetric; 3] = [OrderMetric::PairAccuracy, OrderMetric::SwappedPairs, OrderMetric::Concordance];
+
+    /// The name in options and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            OrderMetric::PairAccuracy => "pair_accuracy",
+            OrderMetric::SwappedPairs => "swapped_pairs",
+            OrderMetric::Concordance => "concordance",
+        }
+    }
+
+    /// As a metric of ranked items.
+    pub(super) fn of_items(self) -> Result<ItemMetric> {
+        ItemMetric::parse(self.name())
+    }
 }
 
 impl LabelMetric {
-    /// The zero-one error of classes, the root of the mean squared error of values.
+    /// The zero-one error of classes and grades, the root of the mean squared error of values.
     pub fn usual(method: Method) -> Self {
         match method {
-            Method::Classify => LabelMetric::Class(ClassMetric::ZeroOne),
+            Method::Classify | Method::Ordinal => LabelMetric::Class(ClassMetric::ZeroOne),
             _ => LabelMetric::Value(ValueMetric::Rmse),
         }
     }
@@ -42,6 +75,7 @@ impl LabelMetric {
         match self {
             LabelMetric::Class(metric) => metric.name(),
             LabelMetric::Value(metric) => metric.name(),
+            LabelMetric::Order(metric) => metric.name(),
         }
     }
 
@@ -50,6 +84,7 @@ impl LabelMetric {
         match self {
             LabelMetric::Class(metric) => metric.greater_is_better(),
             LabelMetric::Value(metric) => metric.greater_is_better(),
+            LabelMetric::Order(metric) => metric != OrderMetric::SwappedPairs,
         }
     }
 }
@@ -203,9 +238,15 @@ impl LabelTuner {
                 problem: format!("{} is about probabilities, which the classifier does not make", metric.name()),
                 remedy: "ask for them (--probabilities), or choose another metric".into(),
             }),
+            (LabelEstimator::Ordinal(_), LabelMetric::Order(_)) => Ok(()),
+            (LabelEstimator::Ordinal(_), LabelMetric::Class(metric)) if !metric.needs_chances() => Ok(()),
             (LabelEstimator::Regress(_), LabelMetric::Value(_)) => Ok(()),
             (estimator, metric) => {
-                let wanted = format!("one of {}", if wants_tubes { "values" } else { "classes" });
+                let wanted = match estimator {
+                    LabelEstimator::Regress(_) => "one of values",
+                    LabelEstimator::Classify(_) => "one of classes",
+                    LabelEstimator::Ordinal(_) => "one of classes or of order",
+                };
                 Err(Error::parameter("metric", metric.name(), format!("{wanted} for {}", estimator.method().name())))
             }
         }
@@ -227,12 +268,12 @@ impl LabelTuner {
         let (data, started) = (data.into(), Instant::now());
         match (&self.estimator, data) {
             (LabelEstimator::Classify(_), LabelData::Classes(_))
-            | (LabelEstimator::Regress(_), LabelData::Values(_)) => {}
+            | (LabelEstimator::Regress(_) | LabelEstimator::Ordinal(_), LabelData::Values(_)) => {}
             _ => return Err(self.estimator.of_other(data)),
         }
         let effort = *self.estimator.effort();
         in_pool(effort.threads, || {
-            let parts = split.parts(data, self.metric, effort.seed)?;
+            let parts = split.parts(data, &self.estimator, self.metric, effort.seed)?;
             check_width(&parts.items.features)?;
             self.search(data, parts, started, watch)
         })

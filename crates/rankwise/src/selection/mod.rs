@@ -17,7 +17,7 @@ mod tuner;
 pub use chain::TuneProgress;
 pub use grid::{Grid, log_spaced};
 pub use label_split::LabelSplit;
-pub use label_tuner::{LabelMetric, LabelTuner};
+pub use label_tuner::{LabelMetric, LabelTuner, OrderMetric};
 pub use rank_split::RankSplit;
 pub use rank_tuner::RankTuner;
 pub use split::Split;

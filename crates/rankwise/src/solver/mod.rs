@@ -10,6 +10,7 @@ pub(crate) mod hard_margin;
 pub(crate) mod least_squares;
 mod master;
 pub(crate) mod newton_cg;
+pub(crate) mod ordinal;
 pub(crate) mod pair_newton;
 pub(crate) mod polish;
 mod scan;

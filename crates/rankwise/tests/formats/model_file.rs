@@ -14,8 +14,8 @@ use rankwise::data::{Features, Items, Precision, Scale, Scaler};
 use rankwise::io::{model_from_bytes, model_to_bytes, read_model, write_model};
 use rankwise::kernel::KernelFunction;
 use rankwise::model::{
-    Balance, Basis, ClassRule, ClassScheme, ClassWeights, LearntFrom, Method, Model, ScoreFunction, Scorer, Sigmoid,
-    SvmTraining, ThresholdRule, TieRegion, TieShare, Training,
+    Balance, Basis, ClassRule, ClassScheme, ClassWeights, Constraints, GradeRule, LearntFrom, Method, Model,
+    ScoreFunction, Scorer, Sigmoid, SvmTraining, ThresholdRule, TieRegion, TieShare, Training,
 };
 use rankwise::{Error, Loss, Stop};
 
@@ -75,6 +75,7 @@ fn model(function: ScoreFunction, n_features: usize) -> Model {
         no_tie_region: false,
         classes: None,
         class_rule: None,
+        grades: None,
         state: None,
         band: None,
         chances: None,
@@ -150,6 +151,7 @@ fn classes() -> Model {
         class_weights: ClassWeights::Named(vec![("a,b".into(), 1.0 / 3.0)]),
         class_sizes: vec![1, 2, 3],
         has_margins: true,
+        ..SvmTraining::default()
     });
     model
 }
@@ -164,6 +166,18 @@ fn linear_classes() -> Model {
     model
 }
 
+/// Three grades, which are bins of labels.
+fn grades() -> Model {
+    let mut model = model(ScoreFunction::Linear { weights: vec![2.0, -1.0 / 3.0], bias: 0.0 }, 2);
+    model.beta = None;
+    let cuts = Some(vec![-0.1, 1e300]);
+    model.grades = Some(GradeRule { grades: vec![1.0, 2.0, 3.0], thresholds: vec![-1.0 / 7.0, 0.25], cuts });
+    model.training.method = Method::Ordinal;
+    let constraints = Some(Constraints::Explicit);
+    model.training.svm = Some(SvmTraining { constraints, bins: Some(3), ..SvmTraining::default() });
+    model
+}
+
 fn all_models() -> Vec<Model> {
     vec![
         linear(),
@@ -172,6 +186,7 @@ fn all_models() -> Vec<Model> {
         rbf_f32(),
         poly_sparse(),
         indicators(),
+        grades(),
         no_support(),
         classes(),
         linear_classes(),

@@ -10,6 +10,7 @@ mod kernel_items;
 mod kernel_rank;
 pub(crate) mod likelihoods;
 mod metrics;
+pub(crate) mod ordinal;
 mod pair_landmarks;
 mod pairwise;
 mod paper_claim;

@@ -1,6 +1,7 @@
 //! Choosing parameters, against loops that do the same by hand.
 
 mod choice;
+mod grades;
 mod items;
 mod labels;
 mod refusals;

@@ -1,11 +1,13 @@
-//! `evaluate` of a classifier: its classes and probabilities beside the true ones, and beside what a constant answer would get.
+//! `evaluate` of a classifier or a model of grades: its classes and probabilities beside the true ones, and beside what a constant answer would get.
 
 use rankwise::Model;
+use rankwise::data::Ranking;
 use rankwise::io::ItemTable;
 use rankwise::metrics::{ClassMetric, Classified};
-use rankwise::model::ClassVerdicts;
+use rankwise::model::{ClassVerdicts, GradeRule};
 use serde_json::{Map, Value, json};
 
+use super::item_weights;
 use crate::args::LabelMetric;
 use crate::exit::{Failure, Run};
 use crate::output::Output;
@@ -21,6 +23,8 @@ pub(crate) struct Known {
     pub(crate) labels: Vec<u32>,
     /// The weight of each item.
     pub(crate) weights: Option<Vec<f64>>,
+    /// Whether classes are grades.
+    pub(crate) are_grades: bool,
 }
 
 impl Known {
@@ -39,7 +43,13 @@ impl Known {
             places.push(place as u32);
         }
         let labels = data.labels.iter().map(|&label| places[label as usize]).collect();
-        Ok(Known { names, n_known, labels, weights: data.weights })
+        Ok(Known { names, n_known, labels, weights: data.weights, are_grades: false })
+    }
+
+    /// The grades of items that were read.
+    pub(crate) fn of_grades(rule: &GradeRule, data: &Ranking) -> Self {
+        let (names, labels) = rule.places_of_labels(&data.labels);
+        Known { names, n_known: rule.grades.len(), labels, weights: Some(item_weights(data)), are_grades: true }
     }
 
     /// Beside what was predicted.
@@ -73,30 +83,31 @@ pub(crate) fn warnings(classified: &Classified<'_>) -> Vec<String> {
     warnings
 }
 
-/// The metrics that there are by themselves.
-pub(crate) fn usual(classified: &Classified<'_>) -> Vec<ClassMetric> {
+/// The metrics that there are by themselves; of grades also how far off they are.
+pub(crate) fn usual(classified: &Classified<'_>, are_grades: bool) -> Vec<ClassMetric> {
     let is_usual = |metric: &ClassMetric| match metric {
         ClassMetric::ZeroOne => true,
-        ClassMetric::Accuracy | ClassMetric::Mae => false,
+        ClassMetric::Mae => are_grades,
+        ClassMetric::Accuracy => false,
         metric => metric.needs_chances() && classified.has_chances(),
     };
     ClassMetric::ALL.into_iter().filter(is_usual).collect()
 }
 
 /// Measures and tells.
-pub(super) fn tell(
-    model: &Model,
-    table: ItemTable,
-    verdicts: &ClassVerdicts,
-    asked: &[LabelMetric],
-    output: &Output,
-) -> Run<()> {
-    let known = Known::new(model, table)?;
+pub(super) fn tell(known: &Known, verdicts: &ClassVerdicts, asked: &[LabelMetric], output: &Output) -> Run<()> {
     let classified = known.classified(verdicts)?;
     let mut metrics = Vec::new();
     for metric in asked {
         match metric {
             LabelMetric::Class(metric) if metric.needs_chances() && !classified.has_chances() => {
+                if known.are_grades {
+                    return Err(Failure::Usage(format!(
+                        "--metric {} needs probabilities, which grades have not; choose zero_one, accuracy, mae or confusion, or \
+                         a metric of rankings",
+                        metric.name()
+                    )));
+                }
                 return Err(Failure::Usage(format!(
                     "--metric {} needs probabilities, which the model has not; train with --method classify --probabilities",
                     metric.name()
@@ -105,9 +116,12 @@ pub(super) fn tell(
             LabelMetric::Class(metric) => metrics.push(*metric),
             LabelMetric::Confusion => {}
             LabelMetric::Value(metric) => {
+                let (what, names) = match known.are_grades {
+                    true => ("a model of grades", "zero_one, accuracy, mae, confusion and those of rankings"),
+                    false => ("a classifier", "zero_one, accuracy, mae, log_loss, brier and confusion"),
+                };
                 return Err(Failure::Usage(format!(
-                    "--metric {} is for regressions, and this is a classifier; its metrics are zero_one, accuracy, mae, \
-                     log_loss, brier and confusion",
+                    "--metric {} is for regressions, and this is {what}; its metrics are {names}",
                     metric.name()
                 )));
             }
@@ -115,7 +129,7 @@ pub(super) fn tell(
     }
     let with_confusion = asked.is_empty() || asked.contains(&LabelMetric::Confusion);
     if asked.is_empty() {
-        metrics = usual(&classified);
+        metrics = usual(&classified, known.are_grades);
     }
     let mut warnings = warnings(&classified);
     let values: Vec<(ClassMetric, Option<f64>, Option<f64>)> =
@@ -152,8 +166,11 @@ pub(super) fn tell(
                 facts.add("items", classified.n_items().to_string());
             }
             for (metric, value, constant) in &values {
-                let by =
-                    if metric.needs_chances() { "the shares of the classes alone" } else { "the most frequent class" };
+                let by = match (metric.needs_chances(), known.are_grades) {
+                    (true, _) => "the shares of the classes alone",
+                    (false, true) => "the most frequent grade",
+                    (false, false) => "the most frequent class",
+                };
                 let beside = constant.map_or_else(String::new, |constant| format!("  ({by}: {})", rounded(constant)));
                 facts.add(metric.name(), rounded_or_dash(*value) + &beside);
             }

@@ -38,10 +38,14 @@ pub(super) fn run(files: &Files<'_>, plan: &RankedPlan, output: &Output) -> Run<
     if of_labels(&model, files, plan)? {
         if model.classes.is_some() {
             let (table, verdicts) = io::classify_items(files.source, files.columns, &model)?;
-            return classes::tell(&model, table, &verdicts, &plan.of_labels, output);
+            return classes::tell(&classes::Known::new(&model, table)?, &verdicts, &plan.of_labels, output);
         }
         let (table, mut scores) = io::score_items(files.source, files.columns, &[&model.scorer])?;
         let scores = scores.pop().unwrap_or(Ok(Vec::new()))?;
+        if let Some(rule) = &model.grades {
+            let known = classes::Known::of_grades(rule, &table.into_ranking()?);
+            return classes::tell(&known, &rule.verdicts(scores), &plan.of_labels, output);
+        }
         return values::tell(&table.into_ranking()?, &scores, &plan.of_labels, output);
     }
     let scorers: Vec<&Scorer> =
@@ -74,11 +78,11 @@ pub(super) fn run(files: &Files<'_>, plan: &RankedPlan, output: &Output) -> Run<
 fn of_labels(model: &Model, files: &Files<'_>, plan: &RankedPlan) -> Run<bool> {
     let method = model.training.method;
     let is_more = plan.rival.is_some() || plan.with_intervals || plan.per_group.is_some();
-    let is_of_labels = model.classes.is_some() || matches!(method, Method::Regress | Method::Ridge);
+    let is_of_labels = model.classes.is_some() || matches!(method, Method::Regress | Method::Ridge | Method::Ordinal);
     if let Some(metric) = plan.of_labels.first() {
         if !is_of_labels {
             return Err(Failure::Usage(format!(
-                "--metric {} is for pairs, for classifiers and for regressions, and {} ranks items; metrics of rankings are \
+                "--metric {} is for pairs, for classifiers, regressions and grades, and {} ranks items; metrics of rankings are \
                  {} (K a number)",
                 metric.name(),
                 files.model.display(),
@@ -93,7 +97,7 @@ fn of_labels(model: &Model, files: &Files<'_>, plan: &RankedPlan) -> Run<bool> {
         }
         return Ok(true);
     }
-    if matches!(method, Method::Classify | Method::Regress) {
+    if matches!(method, Method::Classify | Method::Regress | Method::Ordinal) {
         let has_words = model.classes.iter().flatten().any(|class| class.parse::<f64>().is_err());
         if plan.metrics.is_empty() && is_more {
             return Err(Failure::Usage(format!(

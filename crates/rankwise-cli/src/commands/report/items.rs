@@ -29,6 +29,9 @@ pub(super) fn run(source: &Source, columns: &Columns, args: &ReportArgs, common:
     }
     let data = io::read_ranking(source, columns, Precision::F64)?;
     output.note(|| format!("read {} in {}", count(data.n_items(), "item"), count(data.groups.len(), "group")));
+    if let Some(rule) = &model.grades {
+        return labels::of_grades((&model, rule), &data, source, args, output);
+    }
     if model.training.method == Method::Regress {
         return labels::of_values(&model, &data, source, args, output);
     }

@@ -1,9 +1,9 @@
-//! `report` of a classifier or a regression: metrics beside a constant answer, confusion, probabilities, errors.
+//! `report` of a classifier, a model of grades or a regression: metrics beside a constant answer, confusion, probabilities, errors.
 
-use rankwise::data::Ranking;
+use rankwise::data::{Items, Ranking};
 use rankwise::io::{self, Columns, Source};
 use rankwise::metrics::{ClassMetric, Classified, PredictedValues, ValueMetric};
-use rankwise::model::Model;
+use rankwise::model::{ClassVerdicts, GradeRule, Model};
 use serde_json::{Map, Value, json};
 
 use super::super::evaluate::classes::{Known, usual, warnings};
@@ -38,8 +38,31 @@ pub(super) fn of_classes(
 ) -> Run<()> {
     let (table, verdicts) = io::classify_items(source, columns, model)?;
     let items = table.items.clone();
-    let known = Known::new(model, table)?;
-    let classified = known.classified(&verdicts)?;
+    tell_classes(model, &items, &Known::new(model, table)?, &verdicts, source, args, output)
+}
+
+/// Reports on a model of grades.
+pub(super) fn of_grades(
+    (model, rule): (&Model, &GradeRule),
+    data: &Ranking,
+    source: &Source,
+    args: &ReportArgs,
+    output: &Output,
+) -> Run<()> {
+    let verdicts = rule.verdicts(model.scorer.scores(&data.items)?);
+    tell_classes(model, &data.items, &Known::of_grades(rule, data), &verdicts, source, args, output)
+}
+
+fn tell_classes(
+    model: &Model,
+    items: &Items,
+    known: &Known,
+    verdicts: &ClassVerdicts,
+    source: &Source,
+    args: &ReportArgs,
+    output: &Output,
+) -> Run<()> {
+    let classified = known.classified(verdicts)?;
     interrupt::check()?;
     let warnings = warnings(&classified);
     let method = model.training.method.name();
@@ -60,7 +83,7 @@ pub(super) fn of_classes(
     what_was_trained(&mut page, model);
     tuning::section(&mut page, &model.training, &mut pictures);
     page.section("How well");
-    let metrics = usual(&classified);
+    let metrics = usual(&classified, known.are_grades);
     page.table(&metrics_table(
         &source.name(),
         classified.n_items(),
@@ -76,7 +99,7 @@ pub(super) fn of_classes(
     page.paragraph(HOPE);
     confusion(&mut page, &classified);
     reliability(&mut page, &classified, &mut pictures);
-    ranking_function::parts(&mut page, &model.scorer, &items, &mut pictures);
+    ranking_function::parts(&mut page, &model.scorer, items, &mut pictures);
     let svg = write(args, &page, &pictures)?;
     warnings.iter().for_each(|warning| output.warning(warning));
     output.summary(

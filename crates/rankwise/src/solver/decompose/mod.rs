@@ -398,7 +398,7 @@ impl<W: ItemProducts> Hot<W> {
 }
 
 /// Items with their coefficients, in order; those of members that are the same item as one.
-fn joined(members: impl Iterator<Item = (u32, f64)>) -> (Vec<u32>, Vec<f64>) {
+pub(super) fn joined(members: impl Iterator<Item = (u32, f64)>) -> (Vec<u32>, Vec<f64>) {
     let mut members: Vec<(u32, f64)> = members.collect();
     members.sort_by_key(|&(item, _)| item);
     members.dedup_by(|next, first| {
@@ -410,7 +410,7 @@ fn joined(members: impl Iterator<Item = (u32, f64)>) -> (Vec<u32>, Vec<f64>) {
 }
 
 /// Keeps the `n` least, in order.
-fn least_first(all: &mut Vec<(f64, u32)>, n: usize) {
+pub(super) fn least_first(all: &mut Vec<(f64, u32)>, n: usize) {
     let order = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
     if all.len() > n {
         all.select_nth_unstable_by(n, order);

@@ -92,13 +92,15 @@ fn truncation_and_additions_are_noticed() {
 
 #[test]
 fn missing_and_unknown_entries() {
+    // Their absence is another fault: see `wrong_grades`.
+    let of_grades = ["grades", "label_cuts"];
     let optional = ["sha256", "format", "beta", "bias", "feature_names", "classes", "class_rule"];
     for model in all_models() {
         let whole = parts(&model);
         for name in whole.texts.keys().filter(|name| !optional.contains(&name.as_str())) {
             refused(&whole.clone().without(name).sealed(), &format!("{name:?} is missing"));
         }
-        for name in whole.tensors.keys() {
+        for name in whole.tensors.keys().filter(|name| !of_grades.contains(&name.as_str())) {
             refused(&whole.clone().without(name).sealed(), "is missing");
         }
         refused(&whole.clone().text("tie_band", "1").sealed(), "does not know its entry \"tie_band\"");
@@ -288,4 +290,24 @@ fn wrong_classes() {
     let linear = linear_classes();
     refused(&parts(&linear).tensor("machine_coefficients", "F64", &[3, 1], vec![0; 24]).sealed(), "coefficients");
     refused(&parts(&linear).text("class_rule", "{\"scheme\":\"ovo\"}").without("classes").sealed(), "no classes");
+}
+
+#[test]
+fn wrong_grades() {
+    let whole = parts(&grades());
+    let change = |name: &str, values: &[f64]| whole.clone().f64s(name, values).sealed();
+    refused(&change("thresholds", &[0.5, 0.25]), "no numbers in order");
+    refused(&change("thresholds", &[f64::NAN, 0.25]), "no numbers in order");
+    refused(&change("thresholds", &[0.25, f64::INFINITY]), "no numbers in order");
+    refused(&change("thresholds", &[0.25]), "1 thresholds for 3 grades");
+    refused(&change("thresholds", &[]), "0 thresholds for 3 grades");
+    refused(&change("grades", &[1.0, 1.0, 2.0]), "no ascending numbers");
+    refused(&change("grades", &[1.0, f64::NAN, 2.0]), "no ascending numbers");
+    refused(&change("grades", &[1.0]), "2 thresholds for 1 grades");
+    refused(&change("label_cuts", &[0.0]), "one for each threshold");
+    refused(&change("label_cuts", &[1.0, 0.0]), "no ascending numbers");
+    refused(&whole.clone().without("thresholds").sealed(), "is missing");
+    refused(&whole.clone().without("grades").sealed(), "does not know");
+    refused(&parts(&linear()).f64s("grades", &[1.0, 2.0]).f64s("thresholds", &[0.0]).sealed(), "rank2 has thresholds");
+    assert!(read(&whole.without("label_cuts").sealed()).is_ok(), "grades need not be bins");
 }
