@@ -271,7 +271,8 @@ fn what_cannot_be_told_apart_is_proven_to_be_so() {
 fn contradictions_are_named() {
     let rows = [vec![0.0, 1.0], vec![1.0, 0.5], vec![2.0, 0.0], vec![1.0, 0.5]];
     use Outcome::{Left, Right, Tie};
-    let cases: [(&[(u32, u32)], &[Outcome], &str); 6] = [
+    type Case<'a> = (&'a [(u32, u32)], &'a [Outcome], &'a str);
+    let cases: [Case<'_>; 6] = [
         (&[(0, 1), (1, 0), (1, 2)], &[Tie, Left, Right], "different ways"),
         (&[(0, 1), (0, 1), (1, 2)], &[Right, Left, Tie], "different ways"),
         (&[(1, 1), (0, 1)], &[Right, Tie], "better than itself"),
