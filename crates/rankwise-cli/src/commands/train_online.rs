@@ -97,12 +97,13 @@ fn whole(plan: &OnlinePlan, init: Option<&Model>, output: &Output) -> Run<Traine
 
 /// The share of items, by weight, whose class is another one than predicted.
 pub(super) fn class_error(model: &Model, data: &Ranking) -> Run<Option<f64>> {
-    let scores = model.scorer.scores(&data.items)?;
+    let predicted = model.classify(&data.items)?.classes;
+    let names = model.classes.as_deref().unwrap_or_default();
     let (mut wrong, mut total) = (0.0, 0.0);
-    for (item, &score) in scores.iter().enumerate() {
+    for (item, &class) in predicted.iter().enumerate() {
         let weight = data.weight(item) * data.group_weight(data.groups.numbers()[item] as usize);
         total += weight;
-        if model.class_of(score) != Some(class_name(data.labels[item]).as_str()) {
+        if names.get(class as usize) != Some(&class_name(data.labels[item])) {
             wrong += weight;
         }
     }

@@ -137,7 +137,7 @@ fn weights_are_copies_are_scaled_slacks_and_margins_are_not() {
     for scheme in [ClassScheme::CrammerSinger, ClassScheme::WestonWatkins, ClassScheme::Ovo] {
         for n_classes in [2, 3] {
             let (rows, labels) = clouds(30, 2, n_classes, 7);
-            let twice: Vec<usize> = (0..rows.len()).filter(|item| item % 3 == 0).collect();
+            let twice: Vec<usize> = (0..rows.len()).filter(|item| item.is_multiple_of(3)).collect();
             let plain = ClassItems::new(items(&rows), &labels).unwrap();
             let weight = |item: usize| if item.is_multiple_of(3) { 2.0 } else { 1.0 };
             let weighted = plain.clone().with_weights((0..rows.len()).map(weight).collect()).unwrap();
