@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rankwise::data::{ClassItems, Groups, Random, Ranking};
+use rankwise::data::{ClassItems, Groups, Random, Ranking, Scale};
 use rankwise::model::{Constraints, GradeRule, Model, ScoreFunction};
 use rankwise::{Error, Kernel, Loss, OrdinalSvm, Progress, Stop, SvmClassifier, Watch};
 
@@ -382,6 +382,27 @@ fn limits_leave_a_model_that_says_so() {
             assert!(model.training.gap > 1e-9 && model.training.warnings.iter().any(|w| w.contains("not converged")));
             let plain = plain_objective(&model, &data, &svm);
             assert!((plain / model.training.objective - 1.0).abs() < 1e-6);
+        }
+    }
+}
+
+/// Where features lie far from zero or are scaled, thresholds take over what scores are moved by.
+#[test]
+fn moved_features_have_the_same_grades() {
+    let data = graded(120, 4, 0.3, 900);
+    let far: Vec<Vec<f64>> = rows_of(&data).iter().map(|x| x.iter().map(|x| x + 1e4).collect()).collect();
+    let moved = Ranking { items: items(&far), ..data.clone() };
+    for scale in [Scale::None, Scale::Standard, Scale::Minmax] {
+        for (kernel, constraints) in [(Kernel::Linear, BOTH[0]), (Kernel::Linear, BOTH[1]), (Kernel::rbf(0.3), BOTH[0])]
+        {
+            let svm = OrdinalSvm::new().kernel(kernel).constraints(constraints).scale(scale).tol(1e-8);
+            let [own, other] = [&data, &moved].map(|data| (svm.fit(data).unwrap().model, data));
+            let (a, b) = (own.0.training.objective, other.0.training.objective);
+            assert!((a / b - 1.0).abs() < 1e-6, "{scale:?} {kernel:?}: {a} {b}");
+            let [own, other] = [own, other].map(|(model, data)| model.grade(&data.items).unwrap());
+            let n_apart = own.iter().zip(&other).filter(|(a, b)| a != b).count();
+            let n_wrong = own.iter().zip(&data.labels).filter(|(a, b)| a != b).count();
+            assert!(n_apart <= 1 && n_wrong < 60, "{scale:?} {kernel:?} {constraints:?}: {n_apart} {n_wrong}");
         }
     }
 }
