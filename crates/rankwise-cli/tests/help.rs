@@ -51,7 +51,7 @@ fn train_help_lists_the_words_and_defaults_of_its_options() {
     let help = Room::new().run("train --help").ends(0).out;
     for words in [
         "[default: constant] [possible values: constant, pair]",
-        "[default: rank for items, compare for pairs] [possible values: compare, rank, rank2, davidson, swap, ridge, online, classify, regress, ordinal]",
+        "[default: rank for items, compare for pairs] [possible values: compare, rank, rank2, davidson, swap, ridge, online, classify, regress, ordinal, compare-lp, rvm, rank-l1]",
         "[possible values: linear, poly, rbf, sigmoid]",
         "[possible values: hinge, squared-hinge, logistic, epsilon, squared-epsilon]",
         "[default: refit] [possible values: refit, model]",

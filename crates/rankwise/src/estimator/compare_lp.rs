@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use super::common::{Effort, Fit, setters};
 use super::item_ranker::why_to_scale;
-use super::kernel_items::FINE;
 use crate::data::{Comparisons, Features, Outcome, Scale, Scaler, far_shift};
 use crate::error::{Error, Place, Result};
 use crate::kernel::{Kernel, KernelFunction, KernelMatrix, SymmetricMatrix};
@@ -158,7 +157,7 @@ impl CompareLp {
         let ground = Ground::new(kernel, &features, &self.effort)?;
         let mut planes = self.planes(&data, ground.map());
         let answer = self.search(&mut planes, limits)?;
-        let solution = self.solution(&answer, &mut self.planes(&data, ground.exact()?.map()))?;
+        let solution = self.solution(&answer, &mut planes)?;
         self.warn(&data, &solution, &mut warnings);
         let n = ground.map().dim();
         let coefficients: Vec<f64> = answer.coefficients[..n].iter().map(|a| a / -solution.beta).collect();
@@ -248,22 +247,26 @@ impl CompareLp {
         Ok(answer)
     }
 
-    /// The answer measured anew, in f64.
+    /// The answer measured anew, without what a long way has left in the leads.
     fn solution(&self, answer: &Answer, planes: &mut PairPlanes<'_>) -> Result<Solution> {
         let losses = planes.go_to(&answer.coefficients);
-        let stop = answer.stop.unwrap_or(Stop::Converged);
+        let stop_at = |gap: f64| match answer.stop {
+            None if gap > 1.01 * self.effort.tol => Stop::Stalled,
+            Some(Stop::Stalled) if gap <= self.effort.tol => Stop::Converged,
+            stop => stop.unwrap_or(Stop::Converged),
+        };
         let n_support = planes.n_at_least(if self.is_hard() { losses + NO_SLACK } else { NO_SLACK });
         let solution = if self.is_hard() {
             let (margin, bound) = (1.0 - losses, 1.0 - answer.bound);
             let gap = ((bound - margin) / margin.max(1e-12)).max(0.0);
-            Solution { beta: -1.0, objective: margin, gap, n_support, stop, steps: answer.planes }
+            Solution { beta: -1.0, objective: margin, gap, n_support, stop: stop_at(gap), steps: answer.planes }
         } else {
             let eta = answer.coefficients.last().copied().unwrap_or(0.0);
             let free = planes.free().map(Column::Plus);
             let costly = answer.columns.iter().filter(|(column, _)| Some(*column) != free);
             let objective = losses + costly.map(|(_, amount)| amount).sum::<f64>();
             let gap = ((objective - answer.bound) / objective.max(1e-12)).max(0.0);
-            Solution { beta: -1.0 - eta, objective, gap, n_support, stop, steps: answer.planes }
+            Solution { beta: -1.0 - eta, objective, gap, n_support, stop: stop_at(gap), steps: answer.planes }
         };
         if !solution.objective.is_finite() || !solution.beta.is_finite() {
             return Err(super::item_ranker::Solution::out_of_range());
@@ -374,7 +377,7 @@ struct Solution {
 /// What scores are made of.
 enum Ground<'a> {
     Rows(Cow<'a, Features>),
-    Items { kernel: KernelFunction, features: &'a Features, matrix: Box<dyn SymmetricMatrix> },
+    Items(Box<dyn SymmetricMatrix>),
 }
 
 impl<'a> Ground<'a> {
@@ -387,29 +390,14 @@ impl<'a> Ground<'a> {
             }
             return Ok(Ground::Rows(rows));
         }
-        let bytes = effort.cache_mb << 20;
-        let matrix: Box<dyn SymmetricMatrix> = match KernelMatrix::<f32>::new(kernel, features, bytes) {
-            Ok(matrix) if effort.tol >= FINE => Box::new(matrix),
-            _ => Box::new(KernelMatrix::<f64>::new(kernel, features, bytes)?),
-        };
-        Ok(Ground::Items { kernel, features, matrix })
-    }
-
-    /// The same in f64.
-    fn exact(&self) -> Result<Ground<'_>> {
-        Ok(match self {
-            Ground::Rows(features) => Ground::Rows(Cow::Borrowed(features)),
-            Ground::Items { kernel, features, .. } => {
-                let matrix = Box::new(KernelMatrix::<f64>::new(*kernel, features, 0)?);
-                Ground::Items { kernel: *kernel, features, matrix }
-            }
-        })
+        // In f64: prices are sums of many values that nearly cancel, and columns that are nearly the same.
+        Ok(Ground::Items(Box::new(KernelMatrix::<f64>::new(kernel, features, effort.cache_mb << 20)?)))
     }
 
     fn map(&self) -> ScoreMap<'_> {
         match self {
             Ground::Rows(features) => ScoreMap::Features(features),
-            Ground::Items { matrix, .. } => ScoreMap::Matrix(&**matrix),
+            Ground::Items(matrix) => ScoreMap::Matrix(&**matrix),
         }
     }
 }

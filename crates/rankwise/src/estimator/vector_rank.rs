@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::common::{Effort, Fit, setters};
 use super::item_ranker::{Record, Solution, check_pairs, check_width, why_dropped, why_to_scale};
-use super::kernel_items::{FINE, KernelItems};
+use super::kernel_items::KernelItems;
 use super::{ItemEstimator, RankSvm};
 use crate::data::{Features, Items, Ranking, Scale};
 use crate::error::{Error, Result};
@@ -290,24 +290,19 @@ impl VectorMachine<'_> {
         let is_linear = self.kernel == Kernel::Linear;
         let matrix = match is_linear {
             true => None,
-            false => Some(items.matrix(self.effort.tol < FINE, self.effort.cache_mb << 20)?),
+            // In f64: prices are sums of many values that nearly cancel, and columns that are nearly the same.
+            false => Some(items.matrix(true, self.effort.cache_mb << 20)?),
         };
         let mut planes = self.planes(&items, data, matrix.as_deref())?;
         let tol = limits.tol;
         let is_enough = |value: f64, bound: f64| value - bound <= tol * value;
         let answer = column_planes::minimise(&mut planes, Cost::One, &is_enough, limits);
-        // Whatever the search has computed with, the value is that of f64.
-        let exact = if is_linear { None } else { Some(items.matrix(true, 0)?) };
+        // Without what a long way has left in the scores.
         let cost: f64 = answer.columns.iter().map(|(_, amount)| amount).sum();
-        let objective = cost + self.planes(&items, data, exact.as_deref())?.go_to(&answer.coefficients);
-        let solution = Solution {
-            weights: Vec::new(),
-            bias: 0.0,
-            objective,
-            gap: ((objective - answer.bound) / objective.max(1e-12)).max(0.0),
-            steps: answer.planes,
-            stop: answer.stop.unwrap_or(Stop::Converged),
-        };
+        let objective = cost + planes.go_to(&answer.coefficients);
+        let gap = ((objective - answer.bound) / objective.max(1e-12)).max(0.0);
+        let stop = answer.stop.unwrap_or(if gap <= tol * 1.01 { Stop::Converged } else { Stop::Stalled });
+        let solution = Solution { weights: Vec::new(), bias: 0.0, objective, gap, steps: answer.planes, stop };
         if !objective.is_finite() || answer.planes == 0 {
             return Err(Solution::out_of_range());
         }

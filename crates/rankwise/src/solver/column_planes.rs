@@ -29,8 +29,6 @@ const MOST_AGE: u32 = 25;
 const MOST_IDLE: usize = 30;
 /// Prices up to this beyond the cost are not too dear.
 const DEAR: f64 = 1e-9;
-/// Steps of the simplex method for one answer.
-const MOST_STEPS: usize = 20_000;
 /// Columns without a cost are bounded by so much together, and by more where that matters.
 const FIRST_RADIUS: f64 = 1e3;
 const MOST_RADIUS: f64 = 1e12;
@@ -169,7 +167,9 @@ impl<'a> Search<'a> {
         }
         let mut vertex: Option<Point> = None;
         while stop.is_none() {
-            let found = self.solve();
+            let gap = |bound: f64| (best.value() - bound).max(0.0) / best.value().max(1e-12);
+            let (n_planes, last) = (self.n_planes, gap(bound));
+            let found = self.solve(&|| limits.is_stopped(n_planes, last));
             let gained_bound = found > bound + 1e-13 * self.unit;
             bound = bound.max(found);
             if self.widen() {
@@ -181,8 +181,7 @@ impl<'a> Search<'a> {
                 break;
             }
             n_more += u64::from(is_done);
-            let gap = (best.value() - bound).max(0.0) / best.value().max(1e-12);
-            stop = limits.reached(self.n_planes, gap);
+            stop = limits.reached(self.n_planes, gap(bound));
             if stop.is_some() {
                 break;
             }
@@ -284,15 +283,15 @@ impl<'a> Search<'a> {
     }
 
     /// The minimum over what is known, columns that are too dear brought in; the bound that it gives.
-    fn solve(&mut self) -> f64 {
+    fn solve(&mut self, is_over: &dyn Fn() -> bool) -> f64 {
         let mut bound = 0.0f64;
         loop {
-            self.program.solve(MOST_STEPS);
+            self.program.solve(is_over);
             let (found, columns) = self.bound();
             bound = bound.max(found);
             let n = self.columns.len();
             columns.into_iter().for_each(|column| self.add_column(column));
-            if self.columns.len() == n {
+            if self.columns.len() == n || is_over() {
                 break;
             }
         }

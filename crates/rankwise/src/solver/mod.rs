@@ -39,13 +39,18 @@ impl Limits<'_> {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
+    /// Whether the time is over, or whoever looks on says to stop.
+    fn is_stopped(&self, steps: u64, gap: f64) -> bool {
+        self.is_over() || !self.watch.on_progress(Progress { iterations: steps.max(1), gap, tol: self.tol })
+    }
+
     /// The limit that is reached after so many steps with this (estimated) relative gap, if any; tells the watch.
     fn reached(&self, steps: u64, gap: f64) -> Option<Stop> {
         if steps >= self.max_iter {
             Some(Stop::MaxIter)
         } else if self.is_over() {
             Some(Stop::TimeLimit)
-        } else if !self.watch.on_progress(Progress { iterations: steps.max(1), gap, tol: self.tol }) {
+        } else if self.is_stopped(steps, gap) {
             Some(Stop::Interrupted)
         } else {
             None

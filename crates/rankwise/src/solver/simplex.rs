@@ -16,6 +16,8 @@ const ZERO_COST: f64 = 1e-9;
 const PIVOT: f64 = 1e-9;
 /// Steps after which the inverse is computed anew.
 const FRESH: usize = 64;
+/// Steps for one answer.
+const MOST_STEPS: usize = 100_000;
 /// Steps without gain after which the first candidate is taken instead of the best, so that none comes twice.
 const IDLE: usize = 200;
 
@@ -39,6 +41,8 @@ pub(super) struct Simplex {
     /// Values of the basic columns, multipliers of the tight rows.
     x: Vec<f64>,
     y: Vec<f64>,
+    /// Values of all columns.
+    all: Vec<f64>,
 }
 
 /// What stops a step.
@@ -118,13 +122,16 @@ impl Simplex {
         self.renew();
     }
 
-    /// Goes to the optimum, at most so many steps; whether it was reached.
-    pub(super) fn solve(&mut self, most_steps: usize) -> bool {
+    /// Goes to the optimum, unless `is_over` says to stop; whether it was reached.
+    pub(super) fn solve(&mut self, is_over: &dyn Fn() -> bool) -> bool {
         let (mut n_restarts, mut n_idle, mut last) = (0, 0, f64::NEG_INFINITY);
         self.renew();
-        for step in 0..most_steps {
-            if step % FRESH == FRESH - 1 && !self.refresh() {
-                n_restarts += 1;
+        for step in 0..MOST_STEPS {
+            if step % FRESH == FRESH - 1 {
+                if is_over() {
+                    break;
+                }
+                n_restarts += usize::from(!self.refresh());
             }
             let is_careful = n_idle > IDLE;
             let slacks = self.slacks();
@@ -148,10 +155,10 @@ impl Simplex {
                 n_restarts += 1;
                 self.begin();
             }
+            self.renew();
             if n_restarts > 3 {
                 return false;
             }
-            self.renew();
             let value = dot(&self.y, &self.tight.iter().map(|&row| self.rows[row].bound).collect::<Vec<_>>());
             n_idle = if (value - last).abs() > 1e-13 * value.abs() { 0 } else { n_idle + 1 };
             last = value;
@@ -167,6 +174,14 @@ impl Simplex {
         for (row, &column) in self.inverse.iter().zip(&self.basic) {
             add_multiple(&mut self.y, self.costs[column], row);
         }
+        self.all = self.spread(&self.x);
+    }
+
+    /// Numbers of the basic columns as numbers of all.
+    fn spread(&self, values: &[f64]) -> Vec<f64> {
+        let mut all = vec![0.0; self.costs.len()];
+        self.basic.iter().zip(values).for_each(|(&column, &value)| all[column] = value);
+        all
     }
 
     /// Whether the tight rows are met.
@@ -176,8 +191,7 @@ impl Simplex {
     }
 
     fn row_value(&self, row: usize) -> f64 {
-        let values = &self.rows[row].values;
-        self.basic.iter().zip(&self.x).map(|(&column, x)| values[column] * x).sum()
+        dot(&self.rows[row].values, &self.all)
     }
 
     /// How far every row is from its bound; 0 for tight ones.
@@ -264,10 +278,8 @@ impl Simplex {
         };
         let is_tight = self.marks(&self.tight, self.rows.len());
         let own = |row: &Row| if let Blocker::Column(column) = paying { row.values[column] } else { 0.0 };
-        let fall_of = |row: &Row| {
-            let moved: f64 = self.basic.iter().zip(&falls).map(|(&column, fall)| row.values[column] * fall).sum();
-            moved - own(row)
-        };
+        let all_falls = self.spread(&falls);
+        let fall_of = |row: &Row| dot(&row.values, &all_falls) - own(row);
         let of_columns = falls.iter().zip(&self.x).enumerate().map(|(at, (&pivot, &x))| Candidate {
             left: x,
             pivot,
@@ -520,12 +532,12 @@ mod tests {
                 rows.push((row, number(&mut random)));
                 let (row, bound) = &rows[rows.len() - 1];
                 program.add_row(row[..program.costs.len()].to_vec(), *bound);
-                assert!(program.solve(1000));
+                assert!(program.solve(&|| false));
                 assert_optimal(&program);
                 if program.costs.len() <= n {
                     let column = program.costs.len();
                     program.add_column(costs[column], |at| rows[at].0[column]);
-                    assert!(program.solve(1000));
+                    assert!(program.solve(&|| false));
                     assert_optimal(&program);
                 }
             }
@@ -534,7 +546,7 @@ mod tests {
             // Idle rows may go.
             let before = value(&program);
             program.keep_rows(&vec![false; rows.len()]);
-            assert!(program.rows.len() <= n + 1 && program.solve(1000));
+            assert!(program.rows.len() <= n + 1 && program.solve(&|| false));
             assert!((value(&program) - before).abs() < 1e-9);
         }
     }
