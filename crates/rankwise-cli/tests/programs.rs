@@ -142,7 +142,7 @@ fn programs_are_tuned_by_folds_of_groups() {
         let json = room.run(&line).ends(0).json();
         assert_eq!((&json["method"], json["points"].as_array().unwrap().len()), (&method.into(), 10));
         // A point is what train and evaluate would find.
-        let best = &json["best"];
+        let best = &json["best"]["params"];
         assert_eq!((&json["C"], &json["gamma"]), (&best["C"], &best["gamma"]));
         let mean =
             json["points"].as_array().unwrap().iter().filter_map(|point| point["mean"].as_f64()).fold(0.0, f64::max);

@@ -204,7 +204,9 @@ impl CompareLp {
             let is_tie = outcome == Outcome::Tie;
             let [better, worse] = match outcome {
                 Outcome::Left => [pair.left, pair.right],
-                _ => [pair.right, pair.left],
+                Outcome::Right => [pair.right, pair.left],
+                // Exchanged sides change no digit.
+                Outcome::Tie => [pair.left.min(pair.right), pair.left.max(pair.right)],
             };
             let factor = if is_tie { self.tie_weight } else { 1.0 };
             JudgedPair { better, worse, is_tie, cost: self.c * factor * data.weight(k) }

@@ -209,7 +209,9 @@ impl OnlineRun {
                 });
             }
             (None, []) => "no item has a weight above 0, expected items with two different labels".into(),
-            (None, [only]) => format!("all labels are {only}, expected two different ones, one for each class"),
+            (None, [only]) => {
+                format!("all labels are {only}, expected at least two different ones, one for each class")
+            }
             (None, [a, b, c, ..]) if self.labels.len() > MOST_CLASSES => {
                 format!("labels are {a}, {b}, {c}, …, more than {MOST_CLASSES}, which are no classes")
             }

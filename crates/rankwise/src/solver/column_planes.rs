@@ -23,15 +23,20 @@ const MOST_TRIALS: usize = 10;
 /// Columns at the beginning, and those that come in at a time.
 const FIRST_COLUMNS: usize = 32;
 const NEW_COLUMNS: usize = 8;
-/// Rounds after which a plane that is not used goes.
+/// Rounds after which a plane that is not used goes; where many come at a time, fewer.
 const MOST_AGE: u32 = 25;
+const MOST_AGE_OF_MANY: u32 = 6;
 /// Rounds without any gain after which there is none to be had.
 const MOST_IDLE: usize = 30;
 /// Prices up to this beyond the cost are not too dear.
 const DEAR: f64 = 1e-9;
-/// Columns without a cost are bounded by so much together, and by more where that matters.
-const FIRST_RADIUS: f64 = 1e3;
-const MOST_RADIUS: f64 = 1e12;
+/// What columns without a cost cost in the beginning, measured in F: else all answers would be worth the same until there are as many
+/// planes as columns. It goes down by a factor, and below the least one to nothing.
+const FIRST_EASE: f64 = 1e-3;
+const LESS_EASE: f64 = 0.01;
+const LEAST_EASE: f64 = 1e-8;
+/// How far bounds reach where columns cost nothing, in units in which they move F by 1.
+const REACH: f64 = 1e6;
 
 /// What columns cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,13 +117,12 @@ struct Search<'a> {
     /// One per column of the program but the first, which is F.
     columns: Vec<Column>,
     known: HashSet<Column>,
-    /// One per row of the program, but for the one that bounds columns.
+    /// One per row of the program, with the rounds since it was used.
     planes: Vec<(Plane, u32)>,
     /// The plane at 0.
     first: Option<Plane>,
-    /// Rows before those of planes.
-    n_before: usize,
-    radius: f64,
+    /// What columns without a cost cost for now.
+    ease: f64,
     n_planes: u64,
 }
 
@@ -127,11 +131,6 @@ impl<'a> Search<'a> {
         let scales = losses.scales();
         let mut program = Simplex::default();
         program.add_column(1.0, |_| 0.0);
-        let mut n_before = 0;
-        if cost == Cost::Nothing {
-            program.add_row(vec![0.0], -FIRST_RADIUS);
-            n_before = 1;
-        }
         Search {
             losses,
             cost,
@@ -142,8 +141,7 @@ impl<'a> Search<'a> {
             known: HashSet::new(),
             planes: Vec::new(),
             first: None,
-            n_before,
-            radius: FIRST_RADIUS,
+            ease: if cost == Cost::Nothing { FIRST_EASE } else { 0.0 },
             n_planes: 0,
         }
     }
@@ -151,6 +149,7 @@ impl<'a> Search<'a> {
     fn run(mut self, is_enough: &dyn Fn(f64, f64) -> bool, limits: Limits<'_>) -> Answer {
         let mut best = Point { x: Vec::new(), losses: self.unit, cost: 0.0 };
         let (mut bound, mut stop, mut n_idle, mut n_more) = (0.0f64, None, 0, 0);
+        let mut last_known = f64::NEG_INFINITY;
         if let Some(free) = self.losses.free() {
             self.add_column(Column::Plus(free));
         }
@@ -170,13 +169,20 @@ impl<'a> Search<'a> {
             let gap = |bound: f64| (best.value() - bound).max(0.0) / best.value().max(1e-12);
             let (n_planes, last) = (self.n_planes, gap(bound));
             let found = self.solve(&|| limits.is_stopped(n_planes, last));
-            let gained_bound = found > bound + 1e-13 * self.unit;
-            bound = bound.max(found);
-            if self.widen() {
+            let known = self.unit * self.program.value();
+            let gained_bound = known > last_known + 1e-13 * self.unit;
+            (bound, last_known) = (bound.max(found), known);
+            if self.ease > 0.0 && best.value() - known <= 0.5 * best.cost + 1e-12 * self.unit {
+                self.ease = if LESS_EASE * self.ease < LEAST_EASE { 0.0 } else { LESS_EASE * self.ease };
+                let costs: Vec<f64> =
+                    self.columns.iter().enumerate().map(|(at, &column)| self.cost_at(at, column)).collect();
+                self.program.set_costs(|column| if column == 0 { 1.0 } else { costs[column - 1] });
+                best.cost = self.cost_of(&best.x);
+                (vertex, last_known) = (None, f64::NEG_INFINITY);
                 continue;
             }
-            let is_done = is_enough(best.value(), bound);
-            let is_vertex_enough = vertex.as_ref().is_some_and(|vertex| is_enough(vertex.value(), bound));
+            let is_done = is_enough(self.meant(&best), bound);
+            let is_vertex_enough = vertex.as_ref().is_some_and(|vertex| is_enough(self.meant(vertex), bound));
             if is_vertex_enough || (is_done && n_more * 4 > 20 + self.n_planes) {
                 break;
             }
@@ -215,15 +221,28 @@ impl<'a> Search<'a> {
             }
         }
         let chosen = match vertex {
-            Some(vertex) if is_enough(vertex.value(), bound) || vertex.value() <= best.value() => vertex,
+            Some(vertex) if is_enough(self.meant(&vertex), bound) || self.meant(&vertex) <= self.meant(&best) => vertex,
             _ => best,
         };
-        if stop == Some(Stop::Stalled) && is_enough(chosen.value(), bound) {
+        if stop == Some(Stop::Stalled) && is_enough(self.meant(&chosen), bound) {
             stop = None;
         }
         let coefficients = self.coefficients(&chosen.x);
         let columns = self.columns.iter().copied().zip(chosen.x.iter().copied()).filter(|(_, x)| *x != 0.0).collect();
-        Answer { columns, coefficients, value: chosen.value(), bound, dearest_at_zero, planes: self.n_planes, stop }
+        Answer {
+            columns,
+            coefficients,
+            value: self.meant(&chosen),
+            bound,
+            dearest_at_zero,
+            planes: self.n_planes,
+            stop,
+        }
+    }
+
+    /// F, and what is really paid for.
+    fn meant(&self, point: &Point) -> f64 {
+        if self.cost == Cost::One { point.value() } else { point.losses }
     }
 
     /// A vector of slopes as columns are measured where they cost nothing.
@@ -250,19 +269,20 @@ impl<'a> Search<'a> {
             return;
         }
         let size = self.unit * self.scale(column);
-        // Costs that differ a little keep the simplex method from going in circles.
-        let about_one = 1.0 + 1e-10 * ((self.columns.len() as f64 * 0.618_033_988_75).fract());
-        let cost = match self.cost {
-            _ if self.is_free(column) => 0.0,
-            Cost::One => about_one / size,
-            Cost::Nothing => 0.0,
-        };
-        let (planes, n_before) = (&self.planes, self.n_before);
-        self.program.add_column(cost, |row| match row.checked_sub(n_before) {
-            Some(at) => column.of(&planes[at].0.normal) / size,
-            None => -1.0,
-        });
+        let cost = self.cost_at(self.columns.len(), column);
+        let planes = &self.planes;
+        self.program.add_column(cost, |row| column.of(&planes[row].0.normal) / size);
         self.columns.push(column);
+    }
+
+    /// What a column costs in the program. Costs that differ a little keep the simplex method from going in circles.
+    fn cost_at(&self, at: usize, column: Column) -> f64 {
+        let part = (at as f64 * 0.618_033_988_75).fract();
+        match self.cost {
+            _ if self.is_free(column) => 0.0,
+            Cost::One => (1.0 + 1e-10 * part) / (self.unit * self.scale(column)),
+            Cost::Nothing => self.ease * (1.0 + 0.1 * part),
+        }
     }
 
     /// Asks for planes after a step.
@@ -310,17 +330,12 @@ impl<'a> Search<'a> {
             (sum, offset)
         };
         for (row, y) in self.program.multipliers() {
-            if let Some(at) = row.checked_sub(self.n_before) {
-                mix(&self.planes[at].0, y);
-            }
+            mix(&self.planes[row].0, y);
         }
         // What costs nothing must not be worth anything; a little of the first plane makes sure.
         if let (Some(free), Some(first)) = (self.losses.free(), &self.first) {
-            let worth: f64 = self
-                .program
-                .multipliers()
-                .filter_map(|(row, y)| Some(y * self.planes[row.checked_sub(self.n_before)?].0.normal[free as usize]))
-                .sum();
+            let worth: f64 =
+                self.program.multipliers().map(|(row, y)| y * self.planes[row].0.normal[free as usize]).sum();
             let slope = first.normal[free as usize];
             if worth > 0.0 && slope < 0.0 {
                 mix(first, -worth / slope);
@@ -333,38 +348,26 @@ impl<'a> Search<'a> {
         let (found, is_dear) = match self.cost {
             Cost::One => (offset / sum.max(dearest).max(1.0), dearest > 1.0 + DEAR),
             Cost::Nothing => {
-                ((offset - self.radius * dearest) / sum.max(1.0), dearest > DEAR * self.unit / self.radius)
+                let is_dear = dearest > self.unit * (self.ease * 1.2 + DEAR / REACH);
+                ((offset - REACH * dearest) / sum.max(1.0), is_dear)
             }
         };
         (found, if is_dear { columns } else { Vec::new() })
-    }
-
-    /// Where the bound of columns without a cost is what stops them, lets them go further.
-    fn widen(&mut self) -> bool {
-        let is_tight = self.program.multipliers().any(|(row, y)| row < self.n_before && y > 1e-13);
-        if !is_tight || self.radius >= MOST_RADIUS {
-            return false;
-        }
-        self.radius *= 1e3;
-        self.program.set_bound(0, -self.radius);
-        true
     }
 
     /// Drops planes that were not used for long.
     fn forget(&mut self) {
         self.planes.iter_mut().for_each(|(_, age)| *age += 1);
         for (row, _) in self.program.multipliers() {
-            if let Some(at) = row.checked_sub(self.n_before) {
-                self.planes[at].1 = 0;
-            }
+            self.planes[row].1 = 0;
         }
-        if self.planes.iter().filter(|(_, age)| *age > MOST_AGE).count() * 4 < self.planes.len() {
+        let most_age = if self.cost == Cost::Nothing { MOST_AGE_OF_MANY } else { MOST_AGE };
+        if self.planes.iter().filter(|(_, age)| *age > most_age).count() * 4 < self.planes.len() {
             return;
         }
-        let mut keeps = vec![true; self.n_before];
-        keeps.extend(self.planes.iter().map(|(_, age)| *age <= MOST_AGE));
+        let keeps: Vec<bool> = self.planes.iter().map(|(_, age)| *age <= most_age).collect();
         self.program.keep_rows(&keeps);
-        self.planes.retain(|(_, age)| *age <= MOST_AGE);
+        self.planes.retain(|(_, age)| *age <= most_age);
     }
 
     /// Values of all columns at the minimum over what is known.
@@ -393,11 +396,12 @@ impl<'a> Search<'a> {
     }
 
     fn cost_of(&self, x: &[f64]) -> f64 {
+        let costly = x.iter().zip(&self.columns).enumerate().filter(|(_, (_, column))| !self.is_free(**column));
         match self.cost {
-            Cost::One => {
-                x.iter().zip(&self.columns).filter(|(_, column)| !self.is_free(**column)).map(|(x, _)| x).sum()
+            Cost::One => costly.map(|(_, (x, _))| x).sum(),
+            Cost::Nothing => {
+                costly.map(|(at, (x, &column))| self.unit * self.cost_at(at, column) * self.scale(column) * x).sum()
             }
-            Cost::Nothing => 0.0,
         }
     }
 

@@ -16,8 +16,13 @@ const ZERO_COST: f64 = 1e-9;
 const PIVOT: f64 = 1e-9;
 /// Steps after which the inverse is computed anew.
 const FRESH: usize = 64;
-/// Steps for one answer.
-const MOST_STEPS: usize = 100_000;
+/// What rounding makes of reduced costs.
+const ROUNDING: f64 = 2e-14;
+/// Steps for one answer, and more for each row and column.
+const LEAST_STEPS: usize = 1000;
+const STEPS_OF_EACH: usize = 20;
+/// Violated rows that are looked at before all are.
+const WATCHED: usize = 48;
 /// Steps without gain after which the first candidate is taken instead of the best, so that none comes twice.
 const IDLE: usize = 200;
 
@@ -81,10 +86,9 @@ impl Simplex {
         self.rows.len() - 1
     }
 
-    /// Another bound for a row; the next solve begins at 0.
-    pub(super) fn set_bound(&mut self, row: usize, bound: f64) {
-        self.rows[row].bound = bound;
-        self.begin();
+    /// Other costs of columns; the next solve goes on from where it is.
+    pub(super) fn set_costs(&mut self, cost: impl Fn(usize) -> f64) {
+        self.costs.iter_mut().enumerate().for_each(|(column, old)| *old = cost(column));
     }
 
     /// Takes away rows that are not tight; the others keep their order.
@@ -110,6 +114,11 @@ impl Simplex {
         self.basic.iter().zip(&self.x).map(|(&column, &x)| (column, x.max(0.0)))
     }
 
+    /// What the multipliers are worth: the least cost, where they are of the optimum.
+    pub(super) fn value(&self) -> f64 {
+        self.multipliers().map(|(row, y)| y * self.rows[row].bound).sum()
+    }
+
     /// Rows with their multipliers.
     pub(super) fn multipliers(&self) -> impl Iterator<Item = (usize, f64)> {
         self.tight.iter().zip(&self.y).map(|(&row, &y)| (row, y.max(0.0)))
@@ -125,8 +134,11 @@ impl Simplex {
     /// Goes to the optimum, unless `is_over` says to stop; whether it was reached.
     pub(super) fn solve(&mut self, is_over: &dyn Fn() -> bool) -> bool {
         let (mut n_restarts, mut n_idle, mut last) = (0, 0, f64::NEG_INFINITY);
+        // Rows that were violated most when all were looked at.
+        let mut watched: Vec<usize> = Vec::new();
         self.renew();
-        for step in 0..MOST_STEPS {
+        let most_steps = LEAST_STEPS + STEPS_OF_EACH * (self.rows.len() + self.costs.len());
+        for step in 0..most_steps {
             if step % FRESH == FRESH - 1 {
                 if is_over() {
                     break;
@@ -134,11 +146,15 @@ impl Simplex {
                 n_restarts += usize::from(!self.refresh());
             }
             let is_careful = n_idle > IDLE;
-            let slacks = self.slacks();
+            let mut violated = if is_careful { None } else { self.most_violated(&watched, is_careful) };
+            if violated.is_none() {
+                watched = self.violated_rows();
+                violated = self.most_violated(&watched, is_careful);
+            }
             let reduced = self.reduced_costs();
-            let worst_primal = self.most_violated(&slacks, is_careful);
-            let worst_dual = self.most_paying(&reduced, is_careful);
-            let done = match (worst_primal, worst_dual) {
+            let done = match (violated, self.most_paying(&reduced, is_careful)) {
+                (Some(violated), _) => self.dual_step(violated, &reduced, is_careful),
+                (None, Some(paying)) => self.primal_step(paying, is_careful),
                 (None, None) => {
                     // An answer of an inverse with errors in it is none.
                     if step % FRESH == 0 || self.is_exact() {
@@ -147,8 +163,6 @@ impl Simplex {
                     n_restarts += usize::from(!self.refresh());
                     true
                 }
-                (Some(violated), _) => self.dual_step(violated, &reduced, is_careful),
-                (None, Some(paying)) => self.primal_step(paying, &slacks, is_careful),
             };
             if !done {
                 // No pivot is large enough: from the beginning, where everything is known exactly.
@@ -164,6 +178,18 @@ impl Simplex {
             last = value;
         }
         false
+    }
+
+    /// Rows that are violated, the worst of them.
+    fn violated_rows(&self) -> Vec<usize> {
+        let slacks = self.slacks();
+        let mut rows: Vec<usize> = (0..slacks.len()).filter(|&row| slacks[row] < -ZERO).collect();
+        if rows.len() > WATCHED {
+            rows.select_nth_unstable_by(WATCHED - 1, |&a, &b| slacks[a].total_cmp(&slacks[b]).then(a.cmp(&b)));
+            rows.truncate(WATCHED);
+            rows.sort_unstable();
+        }
+        rows
     }
 
     /// Values and multipliers from the inverse.
@@ -211,8 +237,13 @@ impl Simplex {
         reduced
     }
 
-    fn most_violated(&self, slacks: &[f64], is_careful: bool) -> Option<Blocker> {
-        let of_rows = slacks.iter().enumerate().map(|(row, &slack)| (slack, Blocker::Row(row)));
+    /// Of these rows and of all basic columns.
+    fn most_violated(&self, rows: &[usize], is_careful: bool) -> Option<Blocker> {
+        let slack = |row: usize| match self.tight.contains(&row) {
+            true => 0.0,
+            false => self.row_value(row) - self.rows[row].bound,
+        };
+        let of_rows = rows.iter().map(|&row| (slack(row), Blocker::Row(row)));
         let of_columns = self.x.iter().enumerate().map(|(at, &x)| (x, Blocker::Basic(at)));
         worst(of_rows.chain(of_columns).filter(|(value, _)| *value < -ZERO), is_careful)
     }
@@ -220,7 +251,7 @@ impl Simplex {
     fn most_paying(&self, reduced: &[f64], is_careful: bool) -> Option<Blocker> {
         let of_columns = reduced.iter().enumerate().map(|(column, &d)| (d, Blocker::Column(column)));
         let is_paying = |&(d, blocker): &(f64, Blocker)| match blocker {
-            Blocker::Column(column) => d < -ZERO_COST * self.costs[column] - 1e-15,
+            Blocker::Column(column) => d < -ZERO_COST * self.costs[column] - ROUNDING,
             _ => d < -ZERO,
         };
         let of_rows = self.y.iter().enumerate().map(|(at, &y)| (y, Blocker::Tight(at)));
@@ -269,7 +300,8 @@ impl Simplex {
     }
 
     /// What pays is used; values move until one of them, or a slack, is 0.
-    fn primal_step(&mut self, paying: Blocker, slacks: &[f64], is_careful: bool) -> bool {
+    fn primal_step(&mut self, paying: Blocker, is_careful: bool) -> bool {
+        let slacks = self.slacks();
         // Per unit of it: what the basic columns' values fall by.
         let falls: Vec<f64> = match paying {
             Blocker::Column(column) => self.inverse_times(|row| self.rows[row].values[column]),

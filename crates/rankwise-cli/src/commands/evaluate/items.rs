@@ -5,7 +5,7 @@ use std::path::Path;
 use rankwise::Model;
 use rankwise::data::Ranking;
 use rankwise::io::{self, Columns, Source};
-use rankwise::metrics::{ItemMetric, Ranked};
+use rankwise::metrics::{ClassMetric, ItemMetric, Ranked};
 use rankwise::model::{Method, Scorer};
 
 use super::super::{check_apart, check_writable};
@@ -113,6 +113,14 @@ fn of_labels(model: &Model, files: &Files<'_>, plan: &RankedPlan) -> Run<bool> {
                 files.model.display()
             )));
         }
+    }
+    if model.scorer.function.n_machines() > 1 && !plan.metrics.is_empty() {
+        return Err(Failure::Usage(format!(
+            "--metric {} is of one score per item, and {} has several classes with a score each; metrics of classes are {}",
+            plan.metrics[0].name(),
+            files.model.display(),
+            ClassMetric::ALL.map(|metric| metric.name()).join(", ")
+        )));
     }
     // Least squares are as good at ranking as at labels, and are measured so unless the user says otherwise.
     Ok(is_of_labels && method != Method::Ridge && plan.metrics.is_empty() && !is_more)
