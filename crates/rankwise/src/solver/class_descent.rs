@@ -19,7 +19,7 @@ const MOST_INNER: usize = 30;
 /// Passes after which the way that they went is gone on.
 const GO_ON: usize = 8;
 /// Items whose part of the gap is below this share of their even part of the tolerance do not matter.
-const EVEN_SHARE: f64 = 0.1;
+const EVEN_SHARE: f64 = 0.3;
 /// Until what share of the gap of all items those that matter are worked on.
 const GOAL: f64 = 0.1;
 /// A pass that found this share of the gap that is asked for calls for a certificate; so do as many steps as there are items, so often.
@@ -187,10 +187,15 @@ impl<B: ClassBlocks> Search<'_, B> {
             square += change * change;
         }
         let mut most = f64::INFINITY;
-        for at in 0..losses.len() {
-            let ClassItem { margin, cost, .. } = losses.item(at);
+        let pairs = |at: usize| (at * k..(at + 1) * k, losses.item(at));
+        for (range, ClassItem { margin, cost, .. }) in (0..losses.len()).map(pairs) {
+            let (now, before) = (&self.betas[range.clone()], &before.0[range]);
+            // Most items stand still.
+            if now == before {
+                continue;
+            }
             let (mut sum, mut total) = (0.0, 0.0);
-            for (now, before) in self.betas[at * k..][..k].iter().zip(&before.0[at * k..][..k]) {
+            for (now, before) in now.iter().zip(before) {
                 let change = now - before;
                 (sum, total) = (sum + change, total + now);
                 if change < 0.0 {
@@ -206,9 +211,12 @@ impl<B: ClassBlocks> Search<'_, B> {
         }
         let step = (slope / square).min(most);
         if step.is_finite() && step > 0.0 {
-            for (at, (now, before)) in self.betas.iter_mut().zip(&before.0).enumerate() {
-                let cost = losses.item(at / k).cost;
-                *now = (*now + step * (*now - before)).clamp(0.0, cost);
+            for (range, ClassItem { cost, .. }) in (0..losses.len()).map(pairs) {
+                let (now, before) = (&mut self.betas[range.clone()], &before.0[range]);
+                if now != before {
+                    let change = |(now, before): (&mut f64, &f64)| *now = (*now + step * (*now - before)).clamp(0.0, cost);
+                    now.iter_mut().zip(before).for_each(change);
+                }
             }
             for (now, before) in self.weights.iter_mut().zip(&before.1) {
                 *now += step * (*now - before);
