@@ -11,9 +11,10 @@ pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
         "kernel" => ("bench/kernel.py", &["numpy", "scipy", "scikit-learn", "safetensors"]),
         "ordinal" => ("bench/ordinal.py", &["numpy", "skordinal"]),
         "programs" => ("bench/programs.py", &["numpy", "scipy"]),
+        "classes" => ("bench/classes.py", &["numpy", "scipy", "scikit-learn"]),
         "out-of-core" => ("bench/out_of_core.py", &["numpy"]),
         _ => {
-            let known = "comparing, comparing-kernel, kernel, ordinal, programs, tuning, ranking, out-of-core";
+            let known = "classes, comparing, comparing-kernel, kernel, ordinal, programs, tuning, ranking, out-of-core";
             return Err(format!("unknown benchmark {name}; there are: {known}"));
         }
     };

@@ -11,13 +11,14 @@
 
 use rayon::prelude::*;
 
+use super::class_rows::{self, LANES};
 use super::{ClassBlocks, ClassItem, ClassLoss, ClassPoint};
 use crate::data::{Features, Random, mix};
 
-/// Numbers of one feature stand side by side, padded to a multiple of this.
-const LANES: usize = 4;
-/// Blocks of items that are summed side by side.
+/// Most blocks of items that are summed side by side.
 const BLOCKS: usize = 16;
+/// Stored numbers of a block for each of the features: sums of blocks are as long as the weights.
+const WORK: usize = 4;
 
 /// The losses of items.
 pub(crate) struct ClassLosses<'a> {
@@ -89,55 +90,33 @@ impl ClassBlocks for ClassLosses<'_> {
         (1 + self.features.n_cols()) * self.stride
     }
 
-    fn scores(&self, at: usize, weights: &[f64], out: &mut [f64]) {
-        let stride = self.stride;
-        out[..stride].copy_from_slice(&weights[..stride]);
-        self.features.for_each_in_row(self.items[at].row as usize, |column, value| {
-            let of_feature = &weights[(1 + column) * stride..][..stride];
-            for (out, weights) in out.chunks_exact_mut(LANES).zip(of_feature.chunks_exact(LANES)) {
-                for lane in 0..LANES {
-                    out[lane] += value * weights[lane];
-                }
-            }
-        });
+    fn slacks(&self, at: usize, weights: &[f64], out: &mut [f64]) {
+        let ClassItem { row, class, margin, .. } = self.items[at];
+        class_rows::times(self.features, row as usize, weights, out);
+        let lacking = margin - out[class as usize];
+        out.iter_mut().for_each(|score| *score += lacking);
+        out[class as usize] = f64::MIN;
+        out[self.n_classes..].fill(f64::MIN);
     }
 
     fn add(&self, at: usize, numbers: &[f64], weights: &mut [f64]) {
-        let stride = self.stride;
-        let add = |value: f64, to: &mut [f64]| {
-            for (to, numbers) in to.chunks_exact_mut(LANES).zip(numbers.chunks_exact(LANES)) {
-                for lane in 0..LANES {
-                    to[lane] += value * numbers[lane];
-                }
-            }
-        };
-        add(1.0, &mut weights[..stride]);
-        self.features.for_each_in_row(self.items[at].row as usize, |column, value| {
-            add(value, &mut weights[(1 + column) * stride..][..stride]);
-        });
+        class_rows::add(self.features, self.items[at].row as usize, numbers, weights);
     }
 
     fn room(&self) -> Vec<f64> {
         vec![0.0; self.stride]
     }
 
-    fn loss(&self, at: usize, scores: &[f64], betas: &[f64]) -> (f64, f64) {
-        let ClassItem { class, margin, cost, .. } = self.items[at];
-        let own = scores[class as usize];
-        let (mut sum, mut most, mut made) = (0.0, 0.0_f64, 0.0);
-        for k in (0..self.n_classes).filter(|&k| k != class as usize) {
-            let slack = margin - (own - scores[k]);
-            sum += slack.max(0.0);
-            most = most.max(slack);
-            made += betas[k] * slack;
-        }
-        let loss = cost * if self.kind == ClassLoss::WestonWatkins { sum } else { most };
+    fn loss(&self, at: usize, slacks: &[f64], betas: &[f64]) -> (f64, f64) {
+        let (sum, most, made) = class_rows::sums(slacks, betas);
+        let loss = self.items[at].cost * if self.kind == ClassLoss::WestonWatkins { sum } else { most };
         (loss, loss - made)
     }
 
     fn certify(&self, betas: &[f64]) -> ClassPoint {
-        let (n, k) = (self.items.len(), self.n_classes);
-        let size = n.div_ceil(BLOCKS).max(1);
+        let (n, k) = (self.items.len(), self.stride);
+        let blocks = (self.features.n_stored() / (WORK * (1 + self.features.n_cols()))).clamp(1, BLOCKS);
+        let size = n.div_ceil(blocks).max(1);
         let blocks: Vec<usize> = (0..n).step_by(size).collect();
         let parts: Vec<(Vec<f64>, f64)> = blocks
             .par_iter()
@@ -156,7 +135,8 @@ impl ClassBlocks for ClassLosses<'_> {
                 (weights, total)
             })
             .collect();
-        let (mut weights, mut total) = (vec![0.0; self.n_weights()], 0.0);
+        let mut parts = parts.into_iter();
+        let (mut weights, mut total) = parts.next().unwrap_or_else(|| (vec![0.0; self.n_weights()], 0.0));
         for (part, sum) in parts {
             weights.iter_mut().zip(part).for_each(|(weight, part)| *weight += part);
             total += sum;
@@ -169,14 +149,14 @@ impl ClassBlocks for ClassLosses<'_> {
         let n = self.items.len();
         let size = n.div_ceil(BLOCKS).max(1);
         let blocks: Vec<usize> = (0..n).step_by(size).collect();
-        let no_betas = vec![0.0; self.n_classes];
+        let no_betas = self.room();
         let losses: Vec<f64> = blocks
             .par_iter()
             .map(|&first| {
-                let (mut scores, mut sum) = (self.room(), 0.0);
+                let (mut slacks, mut sum) = (self.room(), 0.0);
                 for at in first..(first + size).min(n) {
-                    self.scores(at, weights, &mut scores);
-                    sum += self.loss(at, &scores, &no_betas).0;
+                    self.slacks(at, weights, &mut slacks);
+                    sum += self.loss(at, &slacks, &no_betas).0;
                 }
                 sum
             })

@@ -3,6 +3,7 @@
 mod bias;
 mod class_examples;
 mod class_losses;
+mod class_rows;
 mod compare;
 mod exact;
 mod examples;
@@ -384,16 +385,16 @@ pub(crate) trait ClassBlocks {
     fn square(&self, at: usize) -> f64;
     /// How many weights there are, padding included.
     fn n_weights(&self) -> usize;
-    /// Room for the scores of an item.
+    /// A number for every class, and padding: the shape of everything that an item has for each class.
     fn room(&self) -> Vec<f64>;
-    /// Scores of an item for all classes; as many numbers as there are classes, and padding.
-    fn scores(&self, at: usize, weights: &[f64], out: &mut [f64]);
+    /// m − lead of an item over each class; `f64::MIN` for its own class and as padding.
+    fn slacks(&self, at: usize, weights: &[f64], out: &mut [f64]);
     /// Adds an item times a number for every class.
     fn add(&self, at: usize, numbers: &[f64], weights: &mut [f64]);
-    /// c·loss of an item with these scores, and its part of the gap.
-    fn loss(&self, at: usize, scores: &[f64], betas: &[f64]) -> (f64, f64);
-    /// Weights, primal and dual value, from the dual variables alone: those of an item stand together, one for each class, that of
-    /// its own class being 0.
+    /// c·loss of an item with these slacks, and its part of the gap.
+    fn loss(&self, at: usize, slacks: &[f64], betas: &[f64]) -> (f64, f64);
+    /// Weights, primal and dual value, from the dual variables alone: those of an item stand together, that of its own class and
+    /// padding being 0.
     fn certify(&self, betas: &[f64]) -> ClassPoint;
     /// The objective at given weights.
     fn primal(&self, weights: &[f64]) -> f64;

@@ -10,6 +10,7 @@
 //! the weights on the way; only these end the search.
 
 use super::Limits;
+use super::class_step::{aims, level_of_boxes, level_of_sum, turn};
 use crate::problem::{ClassBlocks, ClassItem, ClassLoss, ClassPoint};
 use crate::progress::Stop;
 
@@ -18,7 +19,7 @@ const MOST_INNER: usize = 30;
 /// Passes after which the way that they went is gone on.
 const GO_ON: usize = 8;
 /// Items whose part of the gap is below this share of their even part of the tolerance do not matter.
-const EVEN_SHARE: f64 = 0.1;
+const EVEN_SHARE: f64 = 0.3;
 /// Until what share of the gap of all items those that matter are worked on.
 const GOAL: f64 = 0.1;
 /// A pass that found this share of the gap that is asked for calls for a certificate; so do as many steps as there are items, so often.
@@ -26,8 +27,6 @@ const ENOUGH: f64 = 0.7;
 const LOOK: u64 = 10;
 /// Items between two looks at the clock.
 const ITEMS_AT_A_TIME: usize = 1 << 12;
-/// Steps of the search for one number.
-const MOST_STEPS: usize = 200;
 /// Certificates that did not get better by this share, this often, are the best there is.
 const NO_BETTER: f64 = 1e-3;
 const MOST_FUTILE: usize = 50;
@@ -45,13 +44,18 @@ pub(crate) struct ClassAnswer {
 /// Searches from given variables (within their bounds), or from 0.
 pub(crate) fn minimise(losses: &impl ClassBlocks, start: Option<Vec<f64>>, limits: Limits<'_>) -> ClassAnswer {
     let n = losses.len();
+    let (k, stride) = (losses.n_classes(), losses.room().len());
+    let mut betas = vec![0.0; n * stride];
+    for (to, from) in betas.chunks_exact_mut(stride).zip(start.iter().flat_map(|start| start.chunks_exact(k))) {
+        to[..k].copy_from_slice(from);
+    }
     let mut search = Search {
         losses,
         weights: vec![0.0; losses.n_weights()],
-        betas: start.unwrap_or_else(|| vec![0.0; n * losses.n_classes()]),
-        scores: losses.room(),
+        betas,
+        slacks: losses.room(),
         numbers: losses.room(),
-        targets: vec![0.0; losses.n_classes()],
+        targets: losses.room(),
     };
     let mut all: Vec<u32> = (0..n as u32).collect();
     let (mut steps, mut futile) = (0_u64, 0);
@@ -109,7 +113,8 @@ pub(crate) fn minimise(losses: &impl ClassBlocks, start: Option<Vec<f64>>, limit
             stop = stop.or(Some(Stop::Stalled));
         }
     }
-    ClassAnswer { point: best, betas: best_betas, steps, stop: stop.unwrap_or(Stop::Converged) }
+    let betas = best_betas.chunks_exact(stride).flat_map(|of_item| &of_item[..k]).copied().collect();
+    ClassAnswer { point: best, betas, steps, stop: stop.unwrap_or(Stop::Converged) }
 }
 
 /// The mean of weights.
@@ -144,7 +149,7 @@ struct Search<'a, B: ClassBlocks> {
     losses: &'a B,
     weights: Vec<f64>,
     betas: Vec<f64>,
-    scores: Vec<f64>,
+    slacks: Vec<f64>,
     numbers: Vec<f64>,
     targets: Vec<f64>,
 }
@@ -159,7 +164,7 @@ impl<B: ClassBlocks> Search<'_, B> {
                 break;
             }
             for &at in some {
-                let part = self.step(at as usize);
+                let part = self.step(at as usize, even);
                 pass.gap += part;
                 if part > even {
                     pass.matter.push(at);
@@ -174,7 +179,7 @@ impl<B: ClassBlocks> Search<'_, B> {
     /// rounds are small steps of one long way. `before` is where the last round began, and will be where the next one does.
     fn go_on(&mut self, before: &mut (Vec<f64>, Vec<f64>)) {
         let losses = self.losses;
-        let k = losses.n_classes();
+        let k = self.slacks.len();
         let (mut slope, mut square) = (0.0, 0.0);
         for (now, before) in self.weights.iter().zip(&before.1) {
             let change = now - before;
@@ -182,10 +187,15 @@ impl<B: ClassBlocks> Search<'_, B> {
             square += change * change;
         }
         let mut most = f64::INFINITY;
-        for at in 0..losses.len() {
-            let ClassItem { margin, cost, .. } = losses.item(at);
+        let pairs = |at: usize| (at * k..(at + 1) * k, losses.item(at));
+        for (range, ClassItem { margin, cost, .. }) in (0..losses.len()).map(pairs) {
+            let (now, before) = (&self.betas[range.clone()], &before.0[range]);
+            // Most items stand still.
+            if now == before {
+                continue;
+            }
             let (mut sum, mut total) = (0.0, 0.0);
-            for (now, before) in self.betas[at * k..][..k].iter().zip(&before.0[at * k..][..k]) {
+            for (now, before) in now.iter().zip(before) {
                 let change = now - before;
                 (sum, total) = (sum + change, total + now);
                 if change < 0.0 {
@@ -201,9 +211,12 @@ impl<B: ClassBlocks> Search<'_, B> {
         }
         let step = (slope / square).min(most);
         if step.is_finite() && step > 0.0 {
-            for (at, (now, before)) in self.betas.iter_mut().zip(&before.0).enumerate() {
-                let cost = losses.item(at / k).cost;
-                *now = (*now + step * (*now - before)).clamp(0.0, cost);
+            for (range, ClassItem { cost, .. }) in (0..losses.len()).map(pairs) {
+                let (now, before) = (&mut self.betas[range.clone()], &before.0[range]);
+                if now != before {
+                    let change = |(now, before): (&mut f64, &f64)| *now = (*now + step * (*now - before)).clamp(0.0, cost);
+                    now.iter_mut().zip(before).for_each(change);
+                }
             }
             for (now, before) in self.weights.iter_mut().zip(&before.1) {
                 *now += step * (*now - before);
@@ -213,33 +226,23 @@ impl<B: ClassBlocks> Search<'_, B> {
         before.1.clone_from(&self.weights);
     }
 
-    fn step(&mut self, at: usize) -> f64 {
+    /// Moves the variables of one item, unless its part of the gap is at most `even`; that part before the step.
+    fn step(&mut self, at: usize, even: f64) -> f64 {
         let losses = self.losses;
-        let k = losses.n_classes();
-        losses.scores(at, &self.weights, &mut self.scores);
+        let k = self.slacks.len();
+        losses.slacks(at, &self.weights, &mut self.slacks);
         let betas = &mut self.betas[at * k..][..k];
-        let (_, gap) = losses.loss(at, &self.scores, betas);
-        if gap <= 0.0 {
+        let (_, gap) = losses.loss(at, &self.slacks, betas);
+        if gap <= even {
             return gap.max(0.0);
         }
-        let ClassItem { class, margin, cost, .. } = losses.item(at);
-        let (own, square) = (self.scores[class as usize], losses.square(at));
-        let before: f64 = betas.iter().sum();
-        for (other, target) in self.targets.iter_mut().enumerate() {
-            *target = betas[other] + before - (own - self.scores[other] - margin) / square;
-        }
-        self.targets[class as usize] = f64::NEG_INFINITY;
-        let (level, cap) = match losses.kind() {
-            ClassLoss::WestonWatkins => (level_of_boxes(&self.targets, before, cost), cost),
-            ClassLoss::CrammerSinger => (level_of_sum(&self.targets, cost), cost),
+        let ClassItem { class, cost, .. } = losses.item(at);
+        let (before, most) = aims(&self.slacks, betas, 1.0 / losses.square(at), &mut self.targets);
+        let level = match losses.kind() {
+            ClassLoss::WestonWatkins => level_of_boxes(&self.targets, before, cost),
+            ClassLoss::CrammerSinger => level_of_sum(&self.targets, most, cost, &mut self.numbers),
         };
-        let mut sum = 0.0;
-        for (other, target) in self.targets.iter().enumerate() {
-            let beta = (target - level).clamp(0.0, cap);
-            self.numbers[other] = betas[other] - beta;
-            betas[other] = beta;
-            sum += beta;
-        }
+        let mut sum = turn(&self.targets, level, cost, betas, &mut self.numbers);
         if losses.kind() == ClassLoss::CrammerSinger && sum > cost {
             // Rounding: the sum must not be above its bound.
             let share = cost / sum;
@@ -254,106 +257,5 @@ impl<B: ClassBlocks> Search<'_, B> {
         self.numbers[class as usize] = sum - before;
         losses.add(at, &self.numbers, &mut self.weights);
         gap
-    }
-}
-
-/// S = Σ min(max(0, target − S), cap), from a guess.
-fn level_of_boxes(targets: &[f64], guess: f64, cap: f64) -> f64 {
-    let (mut low, mut high) = (0.0, cap * targets.len() as f64);
-    // What is free and what is at its cap, with the sum, at some S: sets that only shrink, so that counts tell them.
-    let at = |level: f64| {
-        let (mut sum, mut free, mut capped) = (0.0, 0_u32, 0_u32);
-        for target in targets {
-            let beta = target - level;
-            if beta >= cap {
-                capped += 1;
-                sum += cap;
-            } else if beta > 0.0 {
-                free += 1;
-                sum += beta;
-            }
-        }
-        (sum, free, capped)
-    };
-    let mut level = guess.clamp(low, high);
-    let (mut sum, mut free, mut capped) = at(level);
-    for _ in 0..MOST_STEPS {
-        if sum == level {
-            break;
-        } else if sum > level {
-            low = level;
-        } else {
-            high = level;
-        }
-        let newton = level + (sum - level) / f64::from(free + 1);
-        // Its way may lead back and forth between two corners.
-        let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
-        let (next_sum, next_free, next_capped) = at(next);
-        let is_same = (free, capped) == (next_free, next_capped);
-        (level, sum, free, capped) = (next, next_sum, next_free, next_capped);
-        if (is_same && next == newton) || low >= high {
-            break;
-        }
-    }
-    level
-}
-
-/// S with S = Σ max(0, target − S) where that is at most the bound, else the level at which Σ max(0, target − level) is the bound.
-/// Both sums are convex: Newton's steps come from one side, and stop where no target is passed any more.
-fn level_of_sum(targets: &[f64], bound: f64) -> f64 {
-    let above = |level: f64| {
-        let mut found = (0.0, 0_u32);
-        for target in targets.iter().filter(|target| **target > level) {
-            found = (found.0 + (target - level), found.1 + 1);
-        }
-        found
-    };
-    let mut level = 0.0;
-    for _ in 0..MOST_STEPS {
-        let (sum, count) = above(level);
-        let next = level + (sum - level) / f64::from(count + 1);
-        if next <= level {
-            break;
-        }
-        level = next;
-    }
-    if level <= bound {
-        return level;
-    }
-    for _ in 0..MOST_STEPS {
-        let (sum, count) = above(level);
-        if count == 0 {
-            break;
-        }
-        let next = level + (sum - bound) / f64::from(count);
-        if next <= level {
-            break;
-        }
-        level = next;
-    }
-    level
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::data::Random;
-
-    /// What was found fulfils what was asked.
-    #[test]
-    fn levels_solve_their_equations() {
-        let mut random = Random::new(3);
-        for _ in 0..500 {
-            let n = 1 + random.below(8);
-            let targets: Vec<f64> = (0..n).map(|_| random.normal() * 3.0).collect();
-            let cap = random.between(0.01, 4.0);
-            let level = level_of_boxes(&targets, random.between(-1.0, 9.0), cap);
-            let sum: f64 = targets.iter().map(|t| (t - level).clamp(0.0, cap)).sum();
-            assert!((sum - level).abs() < 1e-12, "{targets:?} {cap}: {sum} {level}");
-            let level = level_of_sum(&targets, cap);
-            let sum: f64 = targets.iter().map(|t| (t - level).max(0.0)).sum();
-            let is_free = (sum - level).abs() < 1e-12 && sum <= cap;
-            assert!(is_free || ((sum - cap).abs() < 1e-12 && level >= cap), "{targets:?} {cap}: {sum} {level}");
-        }
     }
 }

@@ -3,6 +3,7 @@
 mod aim;
 mod cholesky;
 pub(crate) mod class_descent;
+mod class_step;
 pub(crate) mod column_planes;
 pub(crate) mod cutting_plane;
 pub(crate) mod decompose;
