@@ -105,9 +105,9 @@ fn gains(duals: &GradeDuals, t: &[f64]) -> (f64, f64) {
 /// above 0 over the first ones and 0 over all.
 pub(super) fn make_feasible(duals: &GradeDuals, t: &mut [f64]) {
     let (offsets, m) = (duals.runs.offsets(), duals.runs.n_thresholds());
-    let chains: Vec<std::ops::Range<usize>> =
-        if duals.runs.is_explicit { vec![0..m] } else { (0..m).map(|at| at..at + 1).collect() };
-    for chain in chains {
+    let together = if duals.runs.is_explicit { m.max(1) } else { 1 };
+    for first in (0..m).step_by(together) {
+        let chain = first..first + together;
         let mut sum = 0.0;
         for threshold in chain.clone() {
             let of = &mut t[offsets[threshold]..offsets[threshold + 1]];

@@ -218,7 +218,12 @@ fn in_coefficients(
     let mut spent = first.machine.steps;
     let second = grade_features::solve(function, rows, kernel, members, rest(spent));
     let Some(second) = second else {
-        return if is_slow { by_dual(kernel, members, aim, Some(&first)) } else { Ok(first) };
+        if !is_slow {
+            return Ok(first);
+        }
+        let mut found = by_dual(kernel, members, rest(spent), Some(&first))?;
+        found.machine.steps += spent;
+        return Ok(found);
     };
     spent += second.machine.steps;
     let stop = second.machine.stop;
