@@ -2,14 +2,15 @@
 
 use std::borrow::Cow;
 
+use super::grade_features;
 use super::item_machine::{Aim, Ground, Machine};
 use super::item_ranker::Solution;
 use super::item_start::Start;
 use crate::data::Features;
 use crate::error::{Error, Result};
-use crate::kernel::ItemKernel;
+use crate::kernel::{ItemKernel, KernelFunction};
 use crate::math::dot;
-use crate::problem::{GradeDuals, GradeRuns, GradeSums, GradeWorth, Slack};
+use crate::problem::{GradeDuals, GradeRuns, GradeSums, GradeWorth};
 use crate::progress::Stop;
 use crate::solver::{Limits, newton_cg, ordinal, smoothing};
 
@@ -17,6 +18,9 @@ use crate::solver::{Limits, newton_cg, ordinal, smoothing};
 const FIRST_BOUND: f64 = 1e3;
 const LAST_BOUND: f64 = 1e15;
 const GROWTH: f64 = 100.0;
+/// Steps of the dual for each variable, and of all at the least, after which it is slow.
+const SLOW: u64 = 100;
+const LEAST_SLOW: u64 = 100_000;
 /// Below this, f32 is for the way there alone.
 const NARROW_TOL: f64 = 1e-5;
 /// What rounding leaves of scores that are 0; thresholds are about 1 apart.
@@ -24,11 +28,11 @@ const NO_SCORE: f64 = 1e-14;
 
 /// Items with a weight, sorted by grade.
 pub(super) struct Graded {
-    runs: GradeRuns,
+    pub(super) runs: GradeRuns,
     /// Their numbers.
-    items: Vec<u32>,
+    pub(super) items: Vec<u32>,
     /// Apart from C.
-    costs: Vec<f64>,
+    pub(super) costs: Vec<f64>,
 }
 
 impl Graded {
@@ -60,7 +64,7 @@ impl Graded {
         Graded { runs: GradeRuns { starts, is_explicit: self.runs.is_explicit }, items, costs }
     }
 
-    fn duals(&self, aim: Aim<'_>) -> GradeDuals {
+    pub(super) fn duals(&self, aim: Aim<'_>) -> GradeDuals {
         let costs = self.costs.iter().map(|cost| aim.c * cost).collect();
         GradeDuals { runs: self.runs.clone(), costs, is_squared: aim.is_squared }
     }
@@ -72,17 +76,37 @@ pub(super) struct GradeMachine {
     pub(super) machine: Machine,
     pub(super) thresholds: Vec<f64>,
     /// Variables of the dual, for another C.
-    variables: Option<Variables>,
+    pub(super) variables: Option<Variables>,
 }
 
 /// Where a dual search ended.
-struct Variables {
-    t: Vec<f64>,
+pub(super) struct Variables {
+    pub(super) t: Vec<f64>,
     /// ‖Σ t·Φ‖².
-    square: f64,
+    pub(super) square: f64,
 }
 
 impl GradeMachine {
+    /// The better function of two machines of the same terms, and the better bound, which is one for both.
+    fn joined(self, later: GradeMachine, tol: f64) -> GradeMachine {
+        let dual = self.machine.dual.max(later.machine.dual);
+        let variables = if later.machine.dual >= self.machine.dual { later.variables } else { self.variables };
+        let stop = later.machine.stop;
+        let (mut machine, thresholds) = if later.machine.primal <= self.machine.primal {
+            (later.machine, later.thresholds)
+        } else {
+            (self.machine, self.thresholds)
+        };
+        let is_met = machine.primal - dual <= tol * machine.primal.max(1e-12);
+        machine.stop = match stop {
+            _ if is_met => Stop::Converged,
+            Stop::Converged => Stop::Stalled,
+            other => other,
+        };
+        machine.dual = dual;
+        GradeMachine { machine, thresholds, variables }
+    }
+
     /// Solves on a ground; `last` is the same machine with a smaller C.
     pub(super) fn solve(
         ground: &Ground<'_>,
@@ -95,7 +119,9 @@ impl GradeMachine {
                 let divisors = scaler.map(|scaler| scaler.divisor.as_slice());
                 in_weights(features, divisors, graded, aim, last)
             }
-            Ground::Rows { kernel, row_of, .. } => by_dual(kernel, &graded.distinct(row_of), aim, last)?,
+            Ground::Rows { kernel, rows, row_of, .. } => {
+                in_coefficients(kernel, *rows, &graded.distinct(row_of), aim, last)?
+            }
             Ground::Landmarks(_) => {
                 return Err(Error::Unsupported {
                     problem: "landmarks do not stand for the kernel of an ordinal machine".into(),
@@ -118,19 +144,11 @@ fn in_weights(
     last: Option<&GradeMachine>,
 ) -> GradeMachine {
     let start = last.map(|last| last.machine.numbers.clone());
-    let slack = if aim.is_squared { Slack::Squared } else { Slack::Rounded(1.0) };
     let (runs, rows, costs) =
         (Cow::Borrowed(&graded.runs), Cow::Borrowed(&*graded.items), Cow::Borrowed(&*graded.costs));
-    let mut sums = GradeSums::new(features, divisors, runs, rows, costs, slack);
+    let mut sums = GradeSums::new(features, divisors, runs, rows, costs, aim.slack());
     crate::problem::BlockSums::set_c(&mut sums, aim.c);
-    let (mut weights, primal, gap, steps, stop) = if aim.is_squared {
-        let minimum = newton_cg::minimise(&mut sums, start, aim.limits);
-        (minimum.weights, minimum.primal, minimum.gap, minimum.steps, minimum.stop)
-    } else {
-        let answer = smoothing::minimise(&mut sums, start, aim.limits);
-        let gap = answer.gap();
-        (answer.weights, answer.primal, gap, answer.steps, answer.stop)
-    };
+    let Minimum { mut weights, primal, gap, steps, stop, .. } = minimise(&mut sums, start, aim);
     let dual = primal - gap * primal.max(1e-12);
     // The hinge itself may have better thresholds than the one that is rounded off.
     let (duals, mut scores) = (graded.duals(aim), sums.scores(&weights));
@@ -155,7 +173,71 @@ fn in_weights(
     GradeMachine { machine, thresholds, variables: None }
 }
 
-/// The minimum in coefficients of rows.
+/// Where a search in weights ended.
+pub(super) struct Minimum {
+    pub(super) weights: Vec<f64>,
+    primal: f64,
+    gap: f64,
+    /// Weights with the best dual value, and the width over which the hinge is rounded off there.
+    pub(super) bound: (Vec<f64>, Option<f64>),
+    pub(super) steps: u64,
+    pub(super) stop: Option<Stop>,
+}
+
+pub(super) fn minimise(sums: &mut GradeSums<'_>, start: Option<Vec<f64>>, aim: Aim<'_>) -> Minimum {
+    if aim.is_squared {
+        let newton_cg::Minimum { weights, primal, gap, steps, stop, .. } = newton_cg::minimise(sums, start, aim.limits);
+        return Minimum { bound: (weights.clone(), None), weights, primal, gap, steps, stop };
+    }
+    let answer = smoothing::minimise(sums, start, aim.limits);
+    let (gap, bound) = (answer.gap(), (answer.bound.0, Some(answer.bound.1)));
+    Minimum { weights: answer.weights, primal: answer.primal, gap, bound, steps: answer.steps, stop: answer.stop }
+}
+
+/// The minimum in coefficients of rows: by the dual, and where that is slow, in features of the kernel.
+fn in_coefficients(
+    kernel: &ItemKernel<'_>,
+    rows: Option<(KernelFunction, &Features)>,
+    members: &Graded,
+    aim: Aim<'_>,
+    last: Option<&GradeMachine>,
+) -> Result<GradeMachine> {
+    let (limits, n) = (aim.limits, members.items.len() as u64);
+    let Some((function, rows)) = rows.filter(|_| n <= 2 * grade_features::MOST_ROWS as u64) else {
+        return by_dual(kernel, members, aim, last);
+    };
+    let within = |max_iter: u64| Aim { limits: Limits { max_iter, ..limits }, ..aim };
+    let n_thresholds = members.runs.n_thresholds() as u64;
+    let slow = LEAST_SLOW.max(SLOW * n * if members.runs.is_explicit { 2 } else { n_thresholds });
+    let first = by_dual(kernel, members, within(limits.max_iter.min(slow)), last)?;
+    let is_slow = first.machine.stop == Stop::MaxIter && limits.max_iter > slow;
+    if !is_slow && first.machine.stop != Stop::Stalled {
+        return Ok(first);
+    }
+    let rest = |spent: u64| within(limits.max_iter.saturating_sub(spent));
+    let mut spent = first.machine.steps;
+    let second = grade_features::solve(function, rows, kernel, members, rest(spent));
+    let Some(second) = second else {
+        if !is_slow {
+            return Ok(first);
+        }
+        let mut found = by_dual(kernel, members, rest(spent), Some(&first))?;
+        found.machine.steps += spent;
+        return Ok(found);
+    };
+    spent += second.machine.steps;
+    let stop = second.machine.stop;
+    let mut best = first.joined(second, limits.tol);
+    if matches!(stop, Stop::Converged | Stop::Stalled) && best.machine.stop != Stop::Converged {
+        let third = by_dual(kernel, members, rest(spent), Some(&best))?;
+        spent += third.machine.steps;
+        best = best.joined(third, limits.tol);
+    }
+    best.machine.steps = spent;
+    Ok(best)
+}
+
+/// The minimum in coefficients of rows by the dual alone.
 fn by_dual(
     kernel: &ItemKernel<'_>,
     members: &Graded,

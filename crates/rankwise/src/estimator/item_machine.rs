@@ -89,6 +89,13 @@ pub(super) struct Aim<'a> {
     pub(super) limits: Limits<'a>,
 }
 
+impl Aim<'_> {
+    /// How a search in weights begins with the loss.
+    pub(super) fn slack(&self) -> Slack {
+        if self.is_squared { Slack::Squared } else { Slack::Rounded(1.0) }
+    }
+}
+
 /// A machine that was solved.
 pub(super) struct Machine {
     /// A weight per feature, or per landmark, or a coefficient per distinct row.

@@ -11,6 +11,7 @@ mod compare_lp;
 mod davidson;
 mod few_dimensions;
 mod given;
+mod grade_features;
 mod grade_machine;
 mod hard_pairs;
 mod item_dual;

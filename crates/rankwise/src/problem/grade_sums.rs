@@ -101,6 +101,16 @@ impl<'a> GradeSums<'a> {
         out
     }
 
+    /// What the losses ask for here: dual variables but for rounding, threshold by threshold.
+    pub(crate) fn wanted(&self) -> Vec<f64> {
+        let Place { scores, settled } = &self.here;
+        let of = |(threshold, b): (usize, &f64)| -> Vec<f64> {
+            let items = self.runs.span(threshold);
+            items.map(|item| -self.local(threshold, item, scores[item] - b).slope).collect()
+        };
+        settled.thresholds.iter().enumerate().flat_map(of).collect()
+    }
+
     /// Σ over items of factor·x.
     fn combine(&self, factors: &[f64]) -> Vec<f64> {
         let dim = self.features.n_cols();

@@ -356,6 +356,33 @@ fn extreme_costs_end_with_an_honest_gap() {
     }
 }
 
+/// Grades that features say nothing of, and slack that costs very much: nearly all of the work is to fit what cannot be learned.
+#[test]
+fn large_costs_take_no_longer() {
+    let mut random = Random::new(77);
+    for (n, c, loss) in
+        [(60, 1e8, Loss::Hinge), (200, 1e6, Loss::Hinge), (200, 1e8, Loss::Hinge), (200, 1e8, Loss::SquaredHinge)]
+    {
+        let rows: Vec<Vec<f64>> = (0..n).map(|_| vec![random.normal(), random.normal()]).collect();
+        let data = Ranking::new(items(&rows), (0..n).map(|k| f64::from(k as u32 % 4)).collect(), None).unwrap();
+        for constraints in BOTH {
+            let mut svm = OrdinalSvm::new().c(c).kernel(Kernel::rbf(0.5)).loss(loss).constraints(constraints);
+            // A limit of the search, not of the test: the dual alone takes far longer.
+            svm.effort.time_limit = Some(Duration::from_secs(10));
+            let model = svm.fit(&data).unwrap().model;
+            let training = &model.training;
+            let what = format!(
+                "{n} items, C {c:e}, {constraints:?} {loss:?}: {} gap {:e} {:?}",
+                training.objective, training.gap, training.stop
+            );
+            assert!(training.stop == Stop::Converged && training.gap <= 1e-3, "{what}");
+            let plain = plain_objective(&model, &data, &svm);
+            assert!((plain / training.objective - 1.0).abs() < 1e-5, "{what}: {plain} by plain loops");
+            assert!(is_ordered(&model), "{what}");
+        }
+    }
+}
+
 struct Never;
 
 impl Watch for Never {

@@ -23,8 +23,9 @@ const INNER_SHARE_OF_ALL: f64 = 0.02;
 const INNER_STEPS: u64 = 50;
 /// Rounds between two looks at the gap, unless the violation falls.
 const LOOK: u32 = 16;
-/// Rounds without a better gap after which this precision can do no more.
+/// Rounds, and steps for each item, without a gap that is better by a tenth after which this precision can do no more.
 const PATIENCE: u32 = 400;
+const PATIENT_STEPS: u64 = 3000;
 /// Curvature that counts as none beside the largest K(x, x).
 const FLAT: f64 = 1e-7;
 
@@ -232,7 +233,8 @@ impl<W: ItemProducts> Search<'_, W> {
         let goal = 0.9 * limits.tol;
         let mut estimate = worth.gap / worth.primal.abs().max(1e-12);
         let (mut looked, mut seen) = (self.round, f64::INFINITY);
-        let (mut least, mut at_least) = (f64::INFINITY, self.round);
+        let (mut least, mut at_least, mut steps_then) = (f64::INFINITY, self.round, self.steps);
+        let patient_steps = PATIENT_STEPS * self.members.len() as u64;
         loop {
             let standing = self.standing();
             if standing.violation < 0.7 * seen || self.round - looked >= LOOK {
@@ -242,9 +244,9 @@ impl<W: ItemProducts> Search<'_, W> {
                 if estimate <= goal || !estimate.is_finite() {
                     return None;
                 }
-                if worth.gap < 0.99 * least {
-                    (least, at_least) = (worth.gap, self.round);
-                } else if self.round - at_least > PATIENCE {
+                if worth.gap < 0.9 * least {
+                    (least, at_least, steps_then) = (worth.gap, self.round, self.steps);
+                } else if self.round - at_least > PATIENCE || self.steps - steps_then > patient_steps {
                     return None;
                 }
             }
