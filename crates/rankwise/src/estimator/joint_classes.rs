@@ -12,7 +12,14 @@ use crate::kernel::Kernel;
 use crate::loss::Loss;
 use crate::model::ClassScheme;
 use crate::problem::{ClassItem, ClassLoss, ClassLosses};
-use crate::solver::class_descent;
+use crate::progress::Stop;
+use crate::solver::Limits;
+use crate::solver::class_descent::{self, ClassAnswer};
+
+/// By which C grows, from the smallest share of it, and how well the smaller ones are answered.
+const GROWTH: f64 = 10.0;
+const SMALLER: [f64; 7] = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
+const COARSE: f64 = 1e-2;
 
 impl SvmClassifier {
     /// Refuses what such machines do not have.
@@ -62,8 +69,15 @@ impl SvmClassifier {
         let start =
             last.first().map(|machine| machine.start.weights()).filter(|of| of.len() == items.len() * n_classes);
         let start = start.map(|start| start.into_iter().map(|beta| beta * aim.c).collect());
-        let losses = ClassLosses::new(&scaled, items, n_classes, kind, self.effort.seed);
-        let answer = class_descent::minimise(&losses, start, aim.limits);
+        let of_c = |factor: f64| {
+            let items = items.iter().map(|item| ClassItem { cost: factor * item.cost, ..*item }).collect();
+            ClassLosses::new(&scaled, items, n_classes, kind, self.effort.seed)
+        };
+        let losses = of_c(1.0);
+        let mut answer = class_descent::minimise(&losses, start, None, aim.limits);
+        if answer.stop == Stop::Stalled {
+            answer = by_growing(&of_c, answer, aim.limits);
+        }
         let mut parts: Vec<_> = (0..n_classes).map(|class| losses.of_class(&answer.point.weights, class)).collect();
         if let [first, second] = &parts[..] {
             let weights = second.0.iter().zip(&first.0).map(|(second, first)| second - first).collect();
@@ -87,6 +101,37 @@ impl SvmClassifier {
         };
         parts.into_iter().enumerate().map(machine).collect()
     }
+}
+
+/// A C that is too large to begin with, from smaller ones: weights and variables of each are where the next begins.
+fn by_growing<'a>(of_c: &dyn Fn(f64) -> ClassLosses<'a>, stuck: ClassAnswer, limits: Limits<'_>) -> ClassAnswer {
+    let mut last: Option<ClassAnswer> = None;
+    let mut steps = stuck.steps;
+    for factor in SMALLER {
+        let is_last = factor == 1.0;
+        let limits = Limits {
+            tol: if is_last { limits.tol } else { limits.tol.max(COARSE) },
+            max_iter: limits.max_iter.saturating_sub(steps),
+            ..limits
+        };
+        let (start, known) = match last {
+            Some(ClassAnswer { betas, point, .. }) => {
+                (Some(betas.into_iter().map(|beta| beta * GROWTH).collect()), Some(point.weights))
+            }
+            None => (None, None),
+        };
+        let found = class_descent::minimise(&of_c(factor), start, known.as_deref(), limits);
+        steps += found.steps;
+        let is_over = !matches!(found.stop, Stop::Converged | Stop::Stalled);
+        if is_last && found.point.gap() < stuck.point.gap() {
+            return ClassAnswer { steps, ..found };
+        }
+        if is_over {
+            return ClassAnswer { steps, stop: found.stop, ..stuck };
+        }
+        last = Some(found);
+    }
+    ClassAnswer { steps, ..stuck }
 }
 
 /// From features as a ground has them to those that a penalised bias is meant for: as they are, or scaled.

@@ -41,8 +41,13 @@ pub(crate) struct ClassAnswer {
     pub(crate) stop: Stop,
 }
 
-/// Searches from given variables (within their bounds), or from 0.
-pub(crate) fn minimise(losses: &impl ClassBlocks, start: Option<Vec<f64>>, limits: Limits<'_>) -> ClassAnswer {
+/// Searches from given variables (within their bounds), or from 0; `known` are weights that the answer is to be no worse than.
+pub(crate) fn minimise(
+    losses: &impl ClassBlocks,
+    start: Option<Vec<f64>>,
+    known: Option<&[f64]>,
+    limits: Limits<'_>,
+) -> ClassAnswer {
     let n = losses.len();
     let (k, stride) = (losses.n_classes(), losses.room().len());
     let mut betas = vec![0.0; n * stride];
@@ -62,8 +67,14 @@ pub(crate) fn minimise(losses: &impl ClassBlocks, start: Option<Vec<f64>>, limit
     let mut next_look = LOOK * n as u64;
     let mut best = losses.certify(&search.betas);
     let mut best_betas = search.betas.clone();
-    let mut stop = (best.gap() <= limits.tol).then_some(Stop::Converged);
     search.weights.clone_from(&best.weights);
+    if let Some(known) = known {
+        let primal = losses.primal(known);
+        if primal < best.primal {
+            (best.primal, best.weights) = (primal, known.to_vec());
+        }
+    }
+    let mut stop = (best.gap() <= limits.tol).then_some(Stop::Converged);
     let mut before = (search.betas.clone(), search.weights.clone());
     let mut mean = Mean::default();
     while stop.is_none() {
@@ -214,7 +225,8 @@ impl<B: ClassBlocks> Search<'_, B> {
             for (range, ClassItem { cost, .. }) in (0..losses.len()).map(pairs) {
                 let (now, before) = (&mut self.betas[range.clone()], &before.0[range]);
                 if now != before {
-                    let change = |(now, before): (&mut f64, &f64)| *now = (*now + step * (*now - before)).clamp(0.0, cost);
+                    let change =
+                        |(now, before): (&mut f64, &f64)| *now = (*now + step * (*now - before)).clamp(0.0, cost);
                     now.iter_mut().zip(before).for_each(change);
                 }
             }

@@ -133,6 +133,24 @@ fn the_gap_bounds_what_is_missing_wherever_the_search_ends() {
 
 /// Weight 2 is the item twice is its slack times two; a margin times two is something else.
 #[test]
+fn a_large_c_is_answered_no_worse_than_by_smaller_ones() {
+    for scheme in [ClassScheme::CrammerSinger, ClassScheme::WestonWatkins] {
+        for seed in 0..3 {
+            let (rows, data) = problem(seed);
+            let fit = |c: f64| svm(scheme, c).tol(1e-3).fit(&data).unwrap().model;
+            let (small, large) = (fit(1e3), fit(1e5));
+            // The same weights with a hundred times the losses.
+            let known = plain_objective(&small, &rows, &data, scheme, 1e5);
+            let found = plain_objective(&large, &rows, &data, scheme, 1e5);
+            assert!(found <= known * (1.0 + 1e-9), "{scheme:?} {seed}: {found} above {known}");
+            let expected = conic_objective(&rows, &data, scheme, 1e5);
+            assert!(found <= 1.02 * expected, "{scheme:?} {seed}: {found}, at best {expected}");
+            assert!(found * (1.0 - large.training.gap) <= expected * (1.0 + 1e-6));
+        }
+    }
+}
+
+#[test]
 fn weights_are_copies_are_scaled_slacks_and_margins_are_not() {
     for scheme in [ClassScheme::CrammerSinger, ClassScheme::WestonWatkins, ClassScheme::Ovo] {
         for n_classes in [2, 3] {
