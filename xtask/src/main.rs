@@ -9,8 +9,8 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage:
   cargo xtask test                    format, lints, all tests, documentation
-  cargo xtask bench NAME [ARGS…]      side by side with other tools; names: comparing, comparing-kernel, kernel,
-                                      ordinal, tuning, ranking, out-of-core";
+  cargo xtask bench NAME [ARGS…]      side by side with other tools; names: classes, comparing, comparing-kernel,
+                                      kernel, ordinal, programs, tuning, ranking, out-of-core";
 
 /// What a task comes back with: what went wrong, in words.
 type Outcome = Result<(), String>;
