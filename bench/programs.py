@@ -10,7 +10,7 @@ import numpy as np
 from common import ROOT, call, check_program, memory, processor, row, run_peer, seconds, version_of
 
 TOL = 1e-4
-LIMIT = 300
+LIMIT = 60
 FULL_RVM = 300
 GAMMA = 1.0
 
