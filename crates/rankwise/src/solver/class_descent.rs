@@ -214,7 +214,8 @@ impl<B: ClassBlocks> Search<'_, B> {
             for (range, ClassItem { cost, .. }) in (0..losses.len()).map(pairs) {
                 let (now, before) = (&mut self.betas[range.clone()], &before.0[range]);
                 if now != before {
-                    let change = |(now, before): (&mut f64, &f64)| *now = (*now + step * (*now - before)).clamp(0.0, cost);
+                    let change =
+                        |(now, before): (&mut f64, &f64)| *now = (*now + step * (*now - before)).clamp(0.0, cost);
                     now.iter_mut().zip(before).for_each(change);
                 }
             }
