@@ -17,7 +17,7 @@ use crate::data::{Features, Random, mix};
 
 /// Most blocks of items that are summed side by side.
 const BLOCKS: usize = 16;
-/// Stored numbers of a block for each of the features: sums of blocks are as long as the weights.
+/// Numbers other than 0 that a block has for each of the features: sums of blocks are as long as the weights.
 const WORK: usize = 4;
 
 /// The losses of items.
@@ -29,6 +29,8 @@ pub(crate) struct ClassLosses<'a> {
     kind: ClassLoss,
     /// ‖(x, 1)‖² of each item.
     squares: Vec<f64>,
+    /// Blocks in which weights are summed.
+    n_blocks: usize,
     seed: u64,
 }
 
@@ -40,13 +42,28 @@ impl<'a> ClassLosses<'a> {
         kind: ClassLoss,
         seed: u64,
     ) -> Self {
+        let mut n_numbers = 0;
         let square = |item: &ClassItem| {
             let mut sum = 1.0;
-            features.for_each_in_row(item.row as usize, |_, value| sum += value * value);
+            features.for_each_in_row(item.row as usize, |_, value| {
+                sum += value * value;
+                n_numbers += usize::from(value != 0.0);
+            });
             sum
         };
         let squares = items.iter().map(square).collect();
-        ClassLosses { features, items, n_classes, stride: n_classes.next_multiple_of(LANES), kind, squares, seed }
+        // Zeros that are stored must make no difference.
+        let n_blocks = (n_numbers / (WORK * (1 + features.n_cols()))).clamp(1, BLOCKS);
+        ClassLosses {
+            features,
+            items,
+            n_classes,
+            stride: n_classes.next_multiple_of(LANES),
+            kind,
+            squares,
+            n_blocks,
+            seed,
+        }
     }
 
     /// Weights of the features for a class, and its bias.
@@ -115,8 +132,7 @@ impl ClassBlocks for ClassLosses<'_> {
 
     fn certify(&self, betas: &[f64]) -> ClassPoint {
         let (n, k) = (self.items.len(), self.stride);
-        let blocks = (self.features.n_stored() / (WORK * (1 + self.features.n_cols()))).clamp(1, BLOCKS);
-        let size = n.div_ceil(blocks).max(1);
+        let size = n.div_ceil(self.n_blocks).max(1);
         let blocks: Vec<usize> = (0..n).step_by(size).collect();
         let parts: Vec<(Vec<f64>, f64)> = blocks
             .par_iter()
