@@ -223,7 +223,7 @@ impl OnlineRun {
         };
         let remedy = match self.is_surveyed || !self.is_stream {
             _ if self.labels.len() > MOST_CLASSES => "rank by label (--task rank), or give fewer classes",
-            true => "give items of both classes",
+            true => "give items of other classes, too",
             false => "shuffle the data, so that all classes come early, or give a file, which can be read twice",
         };
         Err(Error::data(Place::file("items"), problem, remedy))

@@ -30,6 +30,8 @@ const ITEMS_AT_A_TIME: usize = 1 << 12;
 /// Certificates that did not get better by this share, this often, are the best there is.
 const NO_BETTER: f64 = 1e-3;
 const MOST_FUTILE: usize = 50;
+/// As long as so many items were not looked at since the last better one.
+const PATIENCE: u64 = 1 << 20;
 
 /// Where a search ended.
 pub(crate) struct ClassAnswer {
@@ -63,7 +65,7 @@ pub(crate) fn minimise(
         targets: losses.room(),
     };
     let mut all: Vec<u32> = (0..n as u32).collect();
-    let (mut steps, mut futile) = (0_u64, 0);
+    let (mut steps, mut better_at, mut futile) = (0_u64, 0, 0);
     let mut next_look = LOOK * n as u64;
     let mut best = losses.certify(&search.betas);
     let mut best_betas = search.betas.clone();
@@ -117,10 +119,14 @@ pub(crate) fn minimise(
         if point.primal < best.primal {
             (best.primal, best.weights) = (point.primal, point.weights);
         }
-        futile = if best.gap() < (1.0 - NO_BETTER) * gap { 0 } else { futile + 1 };
+        if best.gap() < (1.0 - NO_BETTER) * gap {
+            (futile, better_at) = (0, steps);
+        } else {
+            futile += 1;
+        }
         if best.gap() <= limits.tol {
             stop = Some(Stop::Converged);
-        } else if futile >= MOST_FUTILE {
+        } else if futile >= MOST_FUTILE && steps - better_at >= PATIENCE {
             stop = stop.or(Some(Stop::Stalled));
         }
     }
