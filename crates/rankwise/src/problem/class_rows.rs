@@ -130,3 +130,43 @@ wide! {
         all
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Precision, Random};
+
+    /// Products of any width are those of one number at a time, dense or sparse, in either precision.
+    #[test]
+    fn wide_products_are_plain_ones() {
+        let (mut random, n_cols) = (Random::new(5), 5);
+        let row: Vec<f64> =
+            (0..n_cols).map(|at| if at == 2 { 0.0 } else { f64::from(random.normal() as f32) }).collect();
+        let all = [vec![9.0; n_cols], row.clone()].concat();
+        let kept = (0..n_cols as u32).filter(|&at| at != 2).collect::<Vec<_>>();
+        let numbers = kept.iter().map(|&at| row[at as usize]).collect::<Vec<_>>();
+        let stored = [
+            Features::dense(n_cols, all.clone(), Precision::F32).unwrap(),
+            Features::dense(n_cols, all, Precision::F64).unwrap(),
+            Features::sparse(n_cols, vec![0, 0, kept.len()], kept, numbers).unwrap(),
+        ];
+        let with_one: Vec<f64> = std::iter::once(1.0).chain(row).collect();
+        for stride in (1..=9).map(|blocks| blocks * LANES) {
+            let weights: Vec<f64> = (0..(1 + n_cols) * stride).map(|_| random.normal()).collect();
+            for features in &stored {
+                let mut out = vec![f64::NAN; stride];
+                times(features, 1, &weights, &mut out);
+                for (class, out) in out.iter().enumerate() {
+                    let plain: f64 = with_one.iter().enumerate().map(|(at, x)| x * weights[at * stride + class]).sum();
+                    assert!((out - plain).abs() < 1e-12, "{stride} {class}: {out} {plain}");
+                }
+                let mut sum = weights.clone();
+                add(features, 1, &out, &mut sum);
+                for (at, sum) in sum.iter().enumerate() {
+                    let plain = weights[at] + with_one[at / stride] * out[at % stride];
+                    assert!((sum - plain).abs() < 1e-12, "{stride} {at}: {sum} {plain}");
+                }
+            }
+        }
+    }
+}
