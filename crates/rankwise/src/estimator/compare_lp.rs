@@ -312,11 +312,6 @@ impl CompareLp {
             warnings
                 .push("all scores are 0: the features say nothing of the outcomes, or C is too small for them".into());
         }
-        let share = |is_tie: &dyn Fn(usize) -> bool| {
-            let all: f64 = (0..data.n_pairs()).map(|k| data.weight(k)).sum();
-            // + 0: an empty sum is −0
-            (0..data.n_pairs()).filter(|&k| is_tie(k)).map(|k| data.weight(k)).sum::<f64>() / all + 0.0
-        };
         let margin = |k: usize| scores[data.set.pairs[k].right as usize] - scores[data.set.pairs[k].left as usize];
         Training {
             method: Method::CompareLp,
@@ -348,10 +343,7 @@ impl CompareLp {
             support,
             support_pairs: solution.n_support,
             collapsed: false,
-            tie_share: TieShare {
-                observed: share(&|k| data.outcomes[k] == Outcome::Tie),
-                predicted: share(&|k| margin(k).abs() <= 1.0),
-            },
+            tie_share: TieShare::of(data, |k| margin(k).abs() <= 1.0),
             margin: self.is_hard().then_some(solution.objective),
             lp_slack: None,
             normalise: false,

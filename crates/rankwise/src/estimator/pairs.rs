@@ -440,12 +440,6 @@ impl PairMachine {
             Thresholds::Same(threshold) => solution.margins.of(data, k).abs() <= threshold * unit,
             Thresholds::Each(all) => solution.margins.of(data, k).abs() <= all[k] * unit,
         };
-        let share = |is_tie: &dyn Fn(usize) -> bool| {
-            let weight = |k: usize| data.weight(k);
-            let all: f64 = (0..data.n_pairs()).map(weight).sum();
-            // + 0: an empty sum is −0
-            (0..data.n_pairs()).filter(|&k| is_tie(k)).map(weight).sum::<f64>() / all + 0.0
-        };
         let is_compared = self.is_hard() && instance.has_beta();
         let certificate = if self.is_hard() {
             "upper minus lower bound of ½‖u‖², relative to the upper one"
@@ -491,7 +485,7 @@ impl PairMachine {
             },
             support_pairs: solution.n_support_pairs(),
             collapsed: solution.collapsed,
-            tie_share: TieShare { observed: share(&|k| data.outcomes[k] == Outcome::Tie), predicted: share(&is_tie) },
+            tie_share: TieShare::of(data, is_tie),
             margin: match answer.beta {
                 _ if !self.is_hard() => None,
                 Some(beta) => Some(-1.0 / beta),

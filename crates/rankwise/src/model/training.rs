@@ -2,7 +2,7 @@
 //! same bytes.
 
 use super::{OnlineTraining, ProgramTraining, SvmTraining, Tuning};
-use crate::data::Scale;
+use crate::data::{Comparisons, Outcome, Scale};
 use crate::kernel::{Approx, KernelFunction};
 use crate::loss::Loss;
 use crate::progress::Stop;
@@ -152,6 +152,18 @@ pub struct TieShare {
     /// What the model predicts.
     #[serde(with = "super::number")]
     pub predicted: f64,
+}
+
+impl TieShare {
+    /// By weight, where `is_tie` says what is predicted of each pair.
+    pub(crate) fn of(data: &Comparisons, is_tie: impl Fn(usize) -> bool) -> Self {
+        let all: f64 = (0..data.n_pairs()).map(|k| data.weight(k)).sum();
+        let share = |is_tie: &dyn Fn(usize) -> bool| {
+            // + 0: an empty sum is −0
+            (0..data.n_pairs()).filter(|&k| is_tie(k)).map(|k| data.weight(k)).sum::<f64>() / all + 0.0
+        };
+        TieShare { observed: share(&|k| data.outcomes[k] == Outcome::Tie), predicted: share(&is_tie) }
+    }
 }
 
 /// What is known of a training run.

@@ -13,6 +13,7 @@ use std::collections::HashSet;
 
 use super::Limits;
 use super::simplex::Simplex;
+use crate::math::add_multiple;
 use crate::problem::{Column, ColumnPlanes, Plane};
 use crate::progress::Stop;
 
@@ -321,29 +322,21 @@ impl<'a> Search<'a> {
 
     /// The bound that the multipliers give, and the columns that keep it from being better.
     fn bound(&self) -> (f64, Vec<Column>) {
-        let mut prices = vec![0.0; self.losses.dim()];
-        let (mut sum, mut offset) = (0.0, 0.0);
-        let mut mix = |plane: &Plane, y: f64| {
-            sum += y;
-            offset += y * plane.offset;
-            prices.iter_mut().zip(&plane.normal).for_each(|(price, slope)| *price += y * slope);
-            (sum, offset)
-        };
-        for (row, y) in self.program.multipliers() {
-            mix(&self.planes[row].0, y);
-        }
+        let mut mix: Vec<(&Plane, f64)> = self.program.multipliers().map(|(row, y)| (&self.planes[row].0, y)).collect();
         // What costs nothing must not be worth anything; a little of the first plane makes sure.
         if let (Some(free), Some(first)) = (self.losses.free(), &self.first) {
-            let worth: f64 =
-                self.program.multipliers().map(|(row, y)| y * self.planes[row].0.normal[free as usize]).sum();
+            let worth: f64 = mix.iter().map(|(plane, y)| y * plane.normal[free as usize]).sum();
             let slope = first.normal[free as usize];
             if worth > 0.0 && slope < 0.0 {
-                mix(first, -worth / slope);
+                mix.push((first, -worth / slope));
             } else if worth > 0.0 {
                 return (0.0, Vec::new());
             }
         }
-        let (sum, offset) = mix(&Plane { offset: 0.0, normal: vec![0.0; self.losses.dim()] }, 0.0);
+        let mut prices = vec![0.0; self.losses.dim()];
+        mix.iter().for_each(|(plane, y)| add_multiple(&mut prices, *y, &plane.normal));
+        let sum: f64 = mix.iter().map(|(_, y)| y).sum();
+        let offset: f64 = mix.iter().map(|(plane, y)| y * plane.offset).sum();
         let (dearest, columns) = self.losses.dearest(&self.on_scales(prices), NEW_COLUMNS);
         let (found, is_dear) = match self.cost {
             Cost::One => (offset / sum.max(dearest).max(1.0), dearest > 1.0 + DEAR),
