@@ -11,6 +11,7 @@ mod inspect;
 mod predict;
 mod ranked_items;
 mod report;
+mod reproduce;
 mod simulate;
 mod train;
 mod train_items;
@@ -41,6 +42,7 @@ pub(crate) fn run(command: &Command, common: &Common, output: &Output) -> Run<()
         Command::Inspect(args) => inspect::run(args, output),
         Command::Simulate(args) => simulate::run(args, common, output),
         Command::Demo(args) => demo::run(args, common, output),
+        Command::Reproduce(args) => reproduce::run(args, common, output),
         Command::Completions(args) => completions::run(args, output),
     }
 }

@@ -211,7 +211,7 @@ pub(super) fn run_all(jobs: &[Job], n_grid: usize, shows_progress: bool) -> Run<
     let shield = Shield::up();
     let n_points = n_grid * n_grid;
     let effort = jobs.iter().map(Job::effort).sum::<u64>() * n_points as u64;
-    let bar = CountingBar::new(shows_progress, jobs.len() * n_points, effort);
+    let bar = CountingBar::new(shows_progress, "models", jobs.len() * n_points, effort);
     // The dear ones first, so that all threads end together.
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     order.sort_by_key(|&at| std::cmp::Reverse(jobs[at].effort()));
