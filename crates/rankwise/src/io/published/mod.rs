@@ -5,5 +5,9 @@
 
 mod arff;
 mod files;
+mod letor;
+mod sushi;
 
 pub use arff::{ArffAttribute, ArffKind, ArffRanking, ArffTable, ArffTarget, ArffValue, read_arff};
+pub use letor::{LETOR_FOLDS, LetorFold, LetorFolds, LetorPart};
+pub use sushi::{SUSHI_FEATURES, Sushi, SushiItem, SushiPerson, read_sushi};
