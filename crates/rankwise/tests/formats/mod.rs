@@ -8,6 +8,8 @@ mod output;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod properties;
+mod published;
+mod published_files;
 mod svmlight;
 mod svmlight_errors;
 mod tables;

@@ -133,12 +133,12 @@ impl ArffTable {
         };
         let Some(found) = found else {
             let name = if let ArffTarget::Named(name) = target { name } else { "" };
-            return wrong(format!("no attribute {name:?}; there are {}", names()), "name one of them with --target");
+            return wrong(format!("no attribute {name:?}; there are {}", names()), "name one of them with --label");
         };
         let attribute = &self.attributes[found];
         if let ArffKind::Nominal(_) = attribute.kind {
             let problem = format!("the target {:?} is nominal, expected numbers, which have an order", attribute.name);
-            return wrong(problem, "name a numeric attribute with --target");
+            return wrong(problem, "name a numeric attribute with --label");
         }
         if self.attributes.len() == 1 {
             return wrong(format!("{:?} is the only attribute", attribute.name), "add features to learn from");
