@@ -124,7 +124,7 @@ fn sushi_pairs_are_neighbours_in_the_order_of_scores() {
     write_sushi(&folder.path(""), 30, 14, 3);
     let sushi = read_sushi(&folder.path("")).unwrap();
     assert_eq!((sushi.items.len(), sushi.people.len()), (14, 30));
-    let pairs = sushi.pairs().unwrap();
+    let pairs = sushi.pairs(Precision::F64).unwrap();
     assert_eq!(pairs.n_pairs(), 150);
     assert!(pairs.n_ties() > 0 && pairs.n_ties() < 150);
     assert!(!pairs.outcomes.contains(&Outcome::Left));
@@ -142,7 +142,7 @@ fn sushi_pairs_are_neighbours_in_the_order_of_scores() {
             assert_eq!(pairs.groups.as_ref().unwrap()[k], person as u32);
             for (side, (item, _)) in sides[k].iter().zip([first, second]) {
                 let expected = [sushi.items[item as usize].features, known.features].concat();
-                assert!(side.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-4), "{side:?} {expected:?}");
+                assert_eq!(side, &expected);
             }
         }
     }
@@ -300,7 +300,7 @@ fn real_sushi_has_its_ties() {
     let Some(folder) = real("sushi") else { return };
     let sushi = read_sushi(&folder).unwrap();
     assert_eq!((sushi.people.len(), sushi.items.len()), (5000, 100));
-    let pairs = sushi.pairs().unwrap();
+    let pairs = sushi.pairs(Precision::F64).unwrap();
     assert_eq!((pairs.n_pairs(), pairs.n_ties()), (25_000, 17_832));
     assert_eq!(pairs.outcomes.iter().filter(|&&outcome| outcome == Outcome::Right).count(), 7_168);
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::files::{Lines, Origin};
+use super::pairs::{Grouping, PublishedPairs};
 use crate::data::{Comparisons, Features, Items, Outcome, Pair, PairSet, Precision};
 use crate::error::{Error, Place, Result};
 
@@ -95,6 +96,14 @@ pub fn read_sushi(directory: &Path) -> Result<Sushi> {
     Ok(Sushi { items, people })
 }
 
+/// The pairs of [`Sushi::pairs`], straight from the directory; groups are people (`person`).
+pub(super) fn sushi_pairs(directory: &Path) -> Result<PublishedPairs> {
+    let sushi = read_sushi(directory)?;
+    let Comparisons { set, outcomes, groups, .. } = sushi.pairs(Precision::F64)?;
+    let names = sushi.people.iter().map(|person| person.id.to_string()).collect();
+    PublishedPairs::new(set, outcomes, vec![Grouping { name: "person", names, numbers: groups.unwrap_or_default() }])
+}
+
 impl Sushi {
     /// The pairs that were made of the scores: every person's ten sushis, the lowest score first (equal scores by number),
     /// in twos, first with second, third with fourth, …. Scores that are equal are a tie.
@@ -104,7 +113,7 @@ impl Sushi {
     ///
     /// An item is a sushi seen by a person and has the features of both, [`SUSHI_FEATURES`]; its id is `person:sushi`. A
     /// group is a person.
-    pub fn pairs(&self) -> Result<Comparisons> {
+    pub fn pairs(&self, precision: Precision) -> Result<Comparisons> {
         let (mut values, mut ids, mut pairs, mut outcomes, mut groups) = (vec![], vec![], vec![], vec![], vec![]);
         for (group, person) in (0..).zip(&self.people) {
             let mut scores = person.scores.clone();
@@ -121,7 +130,7 @@ impl Sushi {
                 groups.push(group);
             }
         }
-        let features = Features::dense(SUSHI_FEATURES.len(), values, Precision::Auto)?;
+        let features = Features::dense(SUSHI_FEATURES.len(), values, precision)?;
         let names = SUSHI_FEATURES.map(String::from).to_vec();
         let set = PairSet::new(Items::new(features, Some(names), Some(ids))?, pairs)?;
         Comparisons::new(set, outcomes, None, Some(groups))
