@@ -10,6 +10,7 @@ mod parquet;
 mod properties;
 mod published;
 mod published_files;
+mod published_pairs;
 mod svmlight;
 mod svmlight_errors;
 mod tables;

@@ -11,7 +11,7 @@ use super::published_files::{write_arff, write_letor, write_sushi};
 use super::{Files, says, side_features};
 
 /// A folder of the real data; says so where there is none.
-fn real(folder: &str) -> Option<PathBuf> {
+pub(super) fn real(folder: &str) -> Option<PathBuf> {
     let Some(data) = std::env::var_os("RANKWISE_DATA") else {
         // Straight to standard error: what a passing test prints is not shown.
         std::io::stderr().write_all(b"skipped: RANKWISE_DATA is not set\n").unwrap();
@@ -100,6 +100,9 @@ fn what_is_wrong_with_an_arff_file_is_said() {
     let ranking = |target| table.to_ranking(target, Precision::F64);
     says(ranking(ArffTarget::Named("k")), &["\"k\"", "nominal"]);
     says(ranking(ArffTarget::Named("z")), &["\"z\"", "a, k, t"]);
+    says(table.without(&["z".into()]), &["\"z\"", "a, k, t"]);
+    let without = table.without(&["a".into()]).unwrap().to_ranking(ArffTarget::Last, Precision::F64).unwrap();
+    assert_eq!((without.n_incomplete, without.ranking.items.features.to_dense()), (0, vec![1.0, 0.0, 1.0, 0.0]));
     let none = arff("@attribute a numeric\n@attribute t numeric\n@data\n?,1\n").unwrap();
     says(none.to_ranking(ArffTarget::Last, Precision::F64), &["none of the 1 rows"]);
     let lone = arff("@attribute t numeric\n@data\n1\n").unwrap();

@@ -86,6 +86,21 @@ impl ArffTable {
         self.values.chunks_exact(self.attributes.len().max(1))
     }
 
+    /// The same without the attributes of these names.
+    pub fn without(&self, names: &[String]) -> Result<Self> {
+        if let Some(unknown) = names.iter().find(|name| self.attributes.iter().all(|known| known.name != **name)) {
+            return Err(self.no_attribute(unknown));
+        }
+        let kept: Vec<usize> =
+            (0..self.attributes.len()).filter(|&at| !names.contains(&self.attributes[at].name)).collect();
+        Ok(ArffTable {
+            relation: self.relation.clone(),
+            attributes: kept.iter().map(|&at| self.attributes[at].clone()).collect(),
+            values: self.rows().flat_map(|row| kept.iter().map(|&at| row[at])).collect(),
+            source: self.source.clone(),
+        })
+    }
+
     /// The rows as items with labels, in one group. A numeric attribute is a feature of its name; a nominal one is a feature
     /// `NAME=WORD` for each of its words, 1 where the row has it, else 0. The target must be numeric. Rows with a missing value
     /// are left out and counted.
@@ -125,15 +140,13 @@ impl ArffTable {
     /// The number of the target, which must be numeric and not the only attribute.
     fn target(&self, target: ArffTarget<'_>) -> Result<usize> {
         let wrong = |problem: String, remedy: &str| Err(Error::data(Place::file(&self.source), problem, remedy));
-        let names = || self.attributes.iter().map(|attribute| attribute.name.as_str()).collect::<Vec<_>>().join(", ");
         let found = match target {
             ArffTarget::First => Some(0),
             ArffTarget::Last => self.attributes.len().checked_sub(1),
             ArffTarget::Named(name) => self.attributes.iter().position(|attribute| attribute.name == name),
         };
         let Some(found) = found else {
-            let name = if let ArffTarget::Named(name) = target { name } else { "" };
-            return wrong(format!("no attribute {name:?}; there are {}", names()), "name one of them with --label");
+            return Err(self.no_attribute(if let ArffTarget::Named(name) = target { name } else { "" }));
         };
         let attribute = &self.attributes[found];
         if let ArffKind::Nominal(_) = attribute.kind {
@@ -144,6 +157,12 @@ impl ArffTable {
             return wrong(format!("{:?} is the only attribute", attribute.name), "add features to learn from");
         }
         Ok(found)
+    }
+
+    fn no_attribute(&self, name: &str) -> Error {
+        let names: Vec<&str> = self.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
+        let problem = format!("no attribute {name:?}; there are {}", names.join(", "));
+        Error::data(Place::file(&self.source), problem, "name one of them")
     }
 
     /// The names of the features that a row becomes.
