@@ -342,26 +342,20 @@ impl Row<'_> {
         }
         let n = self.attributes.len();
         let expected = || format!("expected {n}, one for each attribute");
-        for at in 0.. {
-            let cell =
-                cells.next(&[',']).map_err(|problem| self.fault(at, problem, "close the quote on the same line"))?;
-            let is_last = cells.is_at_end();
-            if at == n {
-                // A comma behind the last value.
-                if is_last && cell.text.is_empty() && !cell.is_quoted {
-                    break;
-                }
-                return Err(self.fault(at, format!("too many values, {}", expected()), "take out what is too much"));
+        let unclosed = |at| move |problem| self.fault(at, problem, "close the quote on the same line");
+        for (at, words) in words.iter().enumerate() {
+            let cell = cells.next(&[',']).map_err(unclosed(at))?;
+            values.push(self.value(at, &cell, words)?);
+            if !cells.is_at_end() {
+                cells.0 = &cells.0[1..];
+            } else if at + 1 < n {
+                let problem = format!("{} values, {}", at + 1, expected());
+                return Err(self.fault(at + 1, problem, "write ? for a missing value, and commas between values"));
             }
-            values.push(self.value(at, &cell, &words[at])?);
-            if is_last {
-                if at + 1 < n {
-                    let problem = format!("{} values, {}", at + 1, expected());
-                    return Err(self.fault(at + 1, problem, "write ? for a missing value, and commas between values"));
-                }
-                break;
-            }
-            cells.0 = &cells.0[1..];
+        }
+        // A comma may stand behind the last value.
+        if !cells.is_at_end() {
+            return Err(self.fault(n, format!("too many values, {}", expected()), "take out what is too much"));
         }
         Ok(())
     }

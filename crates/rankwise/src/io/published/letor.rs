@@ -86,7 +86,7 @@ impl LetorFolds {
     pub fn part(&self, k: usize, part: LetorPart, precision: Precision) -> Result<Ranking> {
         let fold = k.checked_sub(1).and_then(|k| self.files.get(k));
         let fold = fold.ok_or_else(|| Error::parameter("fold", k, format!("a fold from 1 to {LETOR_FOLDS}")))?;
-        let sources: Vec<Source> = fold[part as usize].iter().map(source).collect();
+        let sources: Vec<Source> = fold[part as usize].iter().map(|path| source(path)).collect();
         joined(&sources, &self.directory, precision)?.into_ranking()
     }
 }
@@ -106,8 +106,8 @@ fn joined(sources: &[Source], directory: &Path, precision: Precision) -> Result<
     })
 }
 
-fn source(path: &PathBuf) -> Source {
-    Source::File { path: path.clone(), format: Format::SvmLight }
+fn source(path: &Path) -> Source {
+    Source::File { path: path.into(), format: Format::SvmLight }
 }
 
 /// Adds features that are 0 everywhere, as files of this format need not write them.
