@@ -116,7 +116,8 @@ fn what_makes_no_sense_is_refused() {
     room.run("convert made.arff a.csv --fold 1").fails(2, &["--fold", "--from letor"]);
     room.run("convert --from sushi sushi a.csv --part test").fails(2, &["--part", "--from letor"]);
     for option in ["--format csv", "--id x", "--weight x", "--index-base 0", "--group x"] {
-        room.run(&format!("convert made.arff a.csv {option}")).fails(2, &[option.split(' ').next().unwrap(), "arff"]);
+        room.run(&format!("convert --from arff made.arff a.csv {option}"))
+            .fails(2, &[option.split(' ').next().unwrap(), "arff"]);
     }
     for option in ["--label x", "--drop x", "--precision f32", "--memory-mb 7", "--format csv", "--id x"] {
         let ran = room.run(&format!("convert --from sushi sushi a.csv {option}"));

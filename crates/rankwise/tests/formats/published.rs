@@ -1,5 +1,5 @@
-//! Data sets as their makers publish them: small ones made up here, and the real ones where `RANKWISE_DATA` names the directory
-//! that has them.
+//! Data sets as their makers publish them: small ones made up here, and the real ones where `RANKWISE_DATA` names the
+//! directory that has them.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use rankwise::data::Random;
 
-/// Writes an ARFF file of a regression with everything that real ones have: comments, quotes, CRLF, commas at the ends of rows.
-/// Attributes are `x1` … `xN`, the nominal `kind of thing` (`red`, `'deep blue'`, `green`) and the target `y`, which depends on
-/// all of them. Every `every_missing`-th row has a `?`; 0: none.
+/// Writes an ARFF file of a regression with everything that real ones have: comments, quotes, CRLF, commas at the ends
+/// of rows. Attributes are `x1` … `xN`, the nominal `kind of thing` (`red`, `'deep blue'`, `green`) and the target `y`,
+/// which depends on all of them. Every `every_missing`-th row has a `?`; 0: none.
 pub(crate) fn write_arff(path: &Path, n_rows: usize, n_numeric: usize, every_missing: usize, seed: u64) {
     let mut random = Random::new(seed);
     let mut text = String::from("% made up, 100 % of it\r\n\r\n@RELATION 'made up'\r\n");
@@ -35,8 +35,8 @@ pub(crate) fn write_arff(path: &Path, n_rows: usize, n_numeric: usize, every_mis
     std::fs::write(path, text).unwrap();
 }
 
-/// Writes `sushi3.idata`, `sushi3.udata` and `sushi3b.5000.10.score` of made-up people and `n_items` (at least 10) sushis. People
-/// like what is oily and cheap.
+/// Writes `sushi3.idata`, `sushi3.udata` and `sushi3b.5000.10.score` of made-up people and `n_items` (at least 10)
+/// sushis. People like what is oily and cheap.
 pub(crate) fn write_sushi(directory: &Path, n_people: usize, n_items: usize, seed: u64) {
     let mut random = Random::new(seed);
     let mut items =
@@ -87,8 +87,8 @@ pub(crate) fn write_letor(directory: &Path, n_queries: usize, n_documents: usize
     }
 }
 
-/// Writes a table of WMT rankings, two systems a row: `n_systems` systems of which later ones are better, `n_sentences` sentences,
-/// three judges.
+/// Writes a table of WMT rankings, two systems a row: `n_systems` systems of which later ones are better, `n_sentences`
+/// sentences, three judges.
 pub(crate) fn write_wmt(path: &Path, n_systems: usize, n_sentences: usize, seed: u64) {
     let mut random = Random::new(seed);
     let mut text = String::from(
@@ -163,8 +163,8 @@ pub(crate) fn write_battles(path: &Path, log: Log, n_models: usize, n_battles: u
     std::fs::write(path, text).unwrap();
 }
 
-/// Writes responses of JPEG AIC: codecs 0 (the reference) to 2 on three images, levels to 5; every tenth question is a trap, every
-/// seventeenth was skipped.
+/// Writes responses of JPEG AIC: codecs 0 (the reference) to 2 on three images, levels to 5; every tenth question is a
+/// trap, every seventeenth was skipped.
 pub(crate) fn write_jpeg_ai(path: &Path, n_questions: usize, seed: u64) {
     let mut random = Random::new(seed);
     let mut text = String::from(

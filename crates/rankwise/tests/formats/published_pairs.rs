@@ -42,7 +42,13 @@ fn wmt_lower_ranks_are_better() {
     found.group_by("judge").unwrap();
     assert_eq!(found.comparisons.groups, Some(vec![0, 1, 0]));
     says(found.group_by("moon"), &["\"moon\"", "segment, judge, language"]);
-    // Five systems a row, one of them without a rank.
+    // Systems that translated alike.
+    let found =
+        read(read_wmt, "w.csv", &format!("{WMT}deu,eng,5,5,j1,a+b,3,c,4,1\ndeu,eng,6,6,j1,b,3,d,3,1\n")).unwrap();
+    assert_eq!(found.comparisons.set.items.feature_names.as_ref().unwrap(), &["a", "b", "c", "d"]);
+    assert_eq!(side_features(&found.comparisons)[0], [[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]);
+    assert_eq!(sides(&found), [["a+b", "c"], ["b", "d"]]);
+    // Three systems a row, one of them without a rank.
     let five = "srclang,trglang,documentId,segmentId,judgeId,system1Id,system2Id,system3Id,system1rank,system2rank,system3rank\n\
                 cze,eng,d,7,j,x,y,z,1,-1,2\n";
     let found = read(read_wmt, "w.csv", five).unwrap();
@@ -96,6 +102,8 @@ fn what_is_wrong_with_battles_is_said() {
     let found = read(read_battles, "b.json", one).unwrap();
     assert_eq!(found.comparisons.outcomes, [Outcome::Tie]);
     assert!(found.groupings.is_empty() && found.comparisons.groups.is_none());
+    let marked = read(read_battles, "b.json", &format!("\u{feff} [{one}]")).unwrap();
+    assert_eq!(marked.comparisons.outcomes, [Outcome::Tie]);
     let battles = |name: &str, text: &str| read(read_battles, name, text);
     says(
         battles("b.jsonl", &format!("{one}\n{{\"model_a\": \"x\", \"winner\": \"tie\"}}")),
@@ -213,6 +221,7 @@ fn real_rankings_of_translations_have_their_ties() {
         let found = read_wmt(&folder.join(format!("wmt15.collapsed.{languages}.csv.xz"))).unwrap();
         assert_eq!((found.comparisons.n_pairs(), found.comparisons.n_ties()), (n_pairs, n_ties), "{languages}");
         assert!(found.left_out.is_empty());
+        assert!(languages != "deu-eng" || found.comparisons.set.items.features.n_cols() == 13);
     }
 }
 

@@ -101,9 +101,9 @@ impl ArffTable {
         })
     }
 
-    /// The rows as items with labels, in one group. A numeric attribute is a feature of its name; a nominal one is a feature
-    /// `NAME=WORD` for each of its words, 1 where the row has it, else 0. The target must be numeric. Rows with a missing value
-    /// are left out and counted.
+    /// The rows as items with labels, in one group. A numeric attribute is a feature of its name; a nominal one is a
+    /// feature `NAME=WORD` for each of its words, 1 where the row has it, else 0. The target must be numeric. Rows with
+    /// a missing value are left out and counted.
     pub fn to_ranking(&self, target: ArffTarget<'_>, precision: Precision) -> Result<ArffRanking> {
         let target = self.target(target)?;
         let feature_names = self.feature_names(target)?;
@@ -185,9 +185,9 @@ impl ArffTable {
     }
 }
 
-/// Reads an ARFF file with dense rows, compressed or not. `%` begins a comment wherever it stands outside quotes; keywords
-/// are in any case; names and words may be quoted; a comma may end a row. Attributes of strings, dates and relations, and
-/// sparse rows, are errors.
+/// Reads an ARFF file with dense rows, compressed or not. `%` begins a comment wherever it stands outside quotes;
+/// keywords are in any case; names and words may be quoted; a comma may end a row. Attributes of strings, dates and
+/// relations, and sparse rows, are errors.
 pub fn read_arff(path: &Path) -> Result<ArffTable> {
     let mut lines = ORIGIN.lines(path)?;
     let mut header = Header { source: lines.source(), ..Header::default() };

@@ -15,7 +15,8 @@ use crate::io::table::Table;
 
 const ORIGIN: Origin = Origin {
     what: "logs of battles",
-    from: "https://huggingface.co/datasets/lmsys/chatbot_arena_conversations, https://github.com/dustalov/llmfao and others",
+    from: "https://huggingface.co/datasets/lmsys/chatbot_arena_conversations, https://github.com/dustalov/llmfao and \
+           others",
 };
 
 /// What a battle may say of itself: the fields of a log, each by any of its names.
@@ -32,10 +33,11 @@ const FIELDS: [&[&str]; 8] = [
 /// The ways to group battles, which are the fields from the third on.
 const GROUPINGS: [&str; 3] = ["judge", "question", "language"];
 
-/// Reads battles between models: a JSON array, JSON lines or a table, each battle with `model_a`, `model_b` (or `left`, `right`)
-/// and `winner`: `model_a`, `model_b`, `tie`, `tie (bothbad)`, `both_bad`, or any other word for an outcome. Other fields are
-/// read over but for these, which count where all battles have them: groups are judges (`judge` or `worker`), questions
-/// (`question_id` or `prompt`) or languages (`language`); `turn` describes the comparison; `tstamp` is its time.
+/// Reads battles between models: a JSON array, JSON lines or a table, each battle with `model_a`, `model_b` (or `left`,
+/// `right`) and `winner`: `model_a`, `model_b`, `tie`, `tie (bothbad)`, `both_bad`, or any other word for an outcome.
+/// Other fields are read over but for these, which count where all battles have them: groups are judges (`judge` or
+/// `worker`), questions (`question_id` or `prompt`) or languages (`language`); `turn` describes the comparison;
+/// `tstamp` is its time.
 pub fn read_battles(path: &Path) -> Result<PublishedPairs> {
     let mut reader = BufReader::new(ORIGIN.open(path)?.reader);
     let mut battles = Battles { source: path.display().to_string(), ..Battles::default() };
@@ -47,11 +49,13 @@ pub fn read_battles(path: &Path) -> Result<PublishedPairs> {
     battles.finish()
 }
 
-/// The first byte that is no blank. A failing read fails again, and says so, when the rest is read.
+/// The first byte that is no blank, behind a byte order mark, which is taken off. A failing read fails again, and says
+/// so, when the rest is read.
 fn first_byte(reader: &mut BufReader<Box<dyn Read>>) -> Option<u8> {
-    let start = reader.fill_buf().ok()?;
-    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
-    start.iter().copied().find(|byte| !byte.is_ascii_whitespace())
+    if reader.fill_buf().ok()?.starts_with(b"\xef\xbb\xbf") {
+        reader.consume(3);
+    }
+    reader.fill_buf().ok()?.iter().copied().find(|byte| !byte.is_ascii_whitespace())
 }
 
 /// A battle, field by field as in [`FIELDS`].

@@ -29,12 +29,12 @@ const COLUMNS: [&str; 10] = [
     "response",
 ];
 
-/// Reads responses to triplets: a reference and two images, of which the response names the one that differs **more** from the
-/// reference. The other one is the better image and the outcome; `notsure` is a tie. Trap questions and skipped ones are left
-/// out and counted.
+/// Reads responses to triplets: a reference and two images, of which the response names the one that differs **more**
+/// from the reference. The other one is the better image and the outcome; `notsure` is a tie. Trap questions and
+/// skipped ones are left out and counted.
 ///
-/// The features of an image are an indicator for each codec (`codec=NUMBER`, 0 is the reference itself) and `level`, the level
-/// of distortion. Groups are source images (`image`), or workers (`worker`).
+/// The features of an image are an indicator for each codec (`codec=NUMBER`, 0 is the reference itself) and `level`,
+/// the level of distortion. Groups are source images (`image`), or workers (`worker`).
 pub fn read_jpeg_ai(path: &Path) -> Result<PublishedPairs> {
     ORIGIN.open(path)?;
     let mut table = Table::open(&table_source(path), &Columns::default())?;

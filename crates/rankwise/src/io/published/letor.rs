@@ -60,11 +60,11 @@ pub struct LetorFolds {
 }
 
 impl LetorFolds {
-    /// Finds the files of a directory: `S1.txt` … `S5.txt`, or `Fold1` … `Fold5` with `train.txt`, `vali.txt` and `test.txt` (of
-    /// older releases `trainingset.txt`, `validationset.txt`, `testset.txt`), each perhaps compressed.
+    /// Finds the files of a directory: `S1.txt` … `S5.txt`, or `Fold1` … `Fold5` with `train.txt`, `vali.txt` and
+    /// `test.txt` (of older releases `trainingset.txt`, `validationset.txt`, `testset.txt`), each perhaps compressed.
     ///
-    /// Of the five parts, fold k learns from S_k, S_k+1 and S_k+2, has S_k+3 for validation and S_k+4 for the test; behind S5
-    /// comes S1.
+    /// Of the five parts, fold k learns from S_k, S_k+1 and S_k+2, has S_k+3 for validation and S_k+4 for the test;
+    /// behind S5 comes S1.
     pub fn read(directory: &Path) -> Result<Self> {
         ORIGIN.check_directory(directory)?;
         let has_folds = (1..=LETOR_FOLDS).any(|k| directory.join(format!("Fold{k}")).is_dir());

@@ -101,8 +101,8 @@ impl PublishedPairs {
         self.left_out.iter().map(|rows| format!("left out {} {}", rows.n_rows, rows.what)).collect()
     }
 
-    /// Writes a table of pairs that [`read_pairs`](crate::io::read_pairs) reads, complete or not at all: `.csv` or `.tsv` by the
-    /// name of the file unless a format is given.
+    /// Writes a table of pairs that [`read_pairs`](crate::io::read_pairs) reads, complete or not at all: `.csv` or
+    /// `.tsv` by the name of the file unless a format is given.
     pub fn write(&self, target: &Path, format: Option<Format>) -> Result<()> {
         let format = format.map_or_else(|| Format::of_target(target), Ok)?;
         let Some(delimiter) = format.delimiter() else {
@@ -151,6 +151,11 @@ impl PairRows {
         self.pairs.len()
     }
 
+    /// The ids of the items, by their numbers.
+    pub(super) fn ids(&self) -> Vec<String> {
+        self.ids.to_texts()
+    }
+
     /// Adds a pair of items by their ids, and the groups it is in; returns the numbers of the items.
     pub(super) fn add(&mut self, ids: [&str; 2], outcome: Outcome, groups: &[&str]) -> [u32; 2] {
         let [left, right] = ids.map(|id| self.ids.number(id));
@@ -162,7 +167,8 @@ impl PairRows {
         [left, right]
     }
 
-    /// All pairs. Items have features by their numbers, or are known by their ids alone; `context` describes the comparisons.
+    /// All pairs. Items have features by their numbers, or are known by their ids alone; `context` describes the
+    /// comparisons.
     pub(super) fn finish(self, features: Option<Numbers>, context: Option<Numbers>) -> Result<PublishedPairs> {
         let PairRows { ids, pairs, outcomes, groupings } = self;
         let items = match features {

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use super::files::Origin;
-use super::pairs::{PairRows, PublishedPairs, table_source};
+use super::pairs::{Numbers, PairRows, PublishedPairs, table_source};
 use crate::data::Outcome;
 use crate::error::{Error, Result};
 use crate::io::Columns;
 use crate::io::decompress::peek;
+use crate::io::numbering::Numbering;
 use crate::io::table::{Header, Table};
 
 const ORIGIN: Origin = Origin {
@@ -19,11 +20,13 @@ const ORIGIN: Origin = Origin {
 const UNRANKED: f64 = -1.0;
 
 /// Reads rankings of translation systems, a table with the columns `srclang`, `trglang`, `segmentId`, `judgeId`, and
-/// `systemKId`, `systemKrank` for two or more systems; others are read over. Every two systems of a row are a pair, the lower
-/// rank is better, and equal ranks are a tie. Systems without a rank (-1) are left out and counted.
+/// `systemKId`, `systemKrank` for two or more systems; others are read over. Every two systems of a row are a pair, the
+/// lower rank is better, and equal ranks are a tie. Systems without a rank (-1) are left out and counted.
 ///
-/// Systems have no features but their ids. Groups are segments (`segment`: language pair and sentence), or judges (`judge`), or
-/// pairs of languages (`language`).
+/// Systems have no features but their ids. Collapsed files write `A+B` for what several systems translated alike: then
+/// every system is a feature, and such a translation is shared out among its systems (1/2 each, 1/3 each, …), so that a
+/// linear model has one weight for each system. Groups are segments (`segment`: language pair and sentence), or judges
+/// (`judge`), or pairs of languages (`language`).
 pub fn read_wmt(path: &Path) -> Result<PublishedPairs> {
     let mut bytes = ORIGIN.open(path)?;
     let start = peek(&mut bytes.reader, 16).unwrap_or_default();
@@ -59,7 +62,23 @@ pub fn read_wmt(path: &Path) -> Result<PublishedPairs> {
     if rows.len() == 0 {
         return Err(Error::data(table.header.place(), "no row ranks two systems", "take a file with rankings"));
     }
-    Ok(rows.finish(None, None)?.with_left_out("systems without a rank", n_unranked))
+    let shares = shares(&rows.ids());
+    Ok(rows.finish(shares, None)?.with_left_out("systems without a rank", n_unranked))
+}
+
+/// Every system's share in every translation; none where each translation has one system.
+fn shares(ids: &[String]) -> Option<Numbers> {
+    let mut systems = Numbering::default();
+    let of_ids: Vec<Vec<u32>> =
+        ids.iter().map(|id| id.split('+').map(|system| systems.number(system)).collect()).collect();
+    if of_ids.iter().all(|systems| systems.len() == 1) {
+        return None;
+    }
+    let mut values = vec![0.0; ids.len() * systems.len()];
+    for (row, shared) in values.chunks_exact_mut(systems.len()).zip(&of_ids) {
+        shared.iter().for_each(|&system| row[system as usize] += 1.0 / shared.len() as f64);
+    }
+    Some((systems.to_texts(), values))
 }
 
 /// What is in which column.
