@@ -22,6 +22,9 @@ mod predict;
 mod probabilities;
 mod process;
 mod programs;
+mod published;
+#[path = "../../rankwise/tests/formats/published_files.rs"]
+mod published_files;
 mod rank_items;
 mod readme;
 mod report;
