@@ -6,6 +6,7 @@
 mod data_dir;
 mod journal;
 mod results;
+mod rvm;
 mod stats;
 mod study;
 mod work;
@@ -25,7 +26,14 @@ use crate::output::Output;
 use crate::text::count;
 
 /// All of them, in the order of the papers.
-const STUDIES: &[&dyn Study] = &[&xor::Xor];
+const STUDIES: &[&dyn Study] = &[
+    &xor::Xor,
+    &rvm::Sizes(rvm::Shown::Accuracy),
+    &rvm::Sizes(rvm::Shown::Seconds),
+    &rvm::Sizes(rvm::Shown::Vectors),
+    &rvm::Noise,
+    &rvm::Table2,
+];
 
 /// Runs the studies that were named.
 pub(super) fn run(args: &ReproduceArgs, common: &Common, output: &Output) -> Run<()> {
