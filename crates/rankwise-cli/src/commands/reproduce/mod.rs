@@ -5,6 +5,9 @@
 
 mod data_dir;
 mod journal;
+mod legacy_normal;
+mod online;
+mod pairwise_transform;
 mod results;
 mod rvm;
 mod stats;
@@ -33,6 +36,8 @@ const STUDIES: &[&dyn Study] = &[
     &rvm::Sizes(rvm::Shown::Vectors),
     &rvm::Noise,
     &rvm::Table2,
+    &pairwise_transform::PairwiseTransform,
+    &online::Online,
 ];
 
 /// Runs the studies that were named.
