@@ -12,6 +12,8 @@ mod results;
 mod rvm;
 mod stats;
 mod study;
+mod svmcompare;
+mod swapped;
 mod work;
 mod xor;
 
@@ -30,14 +32,20 @@ use crate::text::count;
 
 /// All of them, in the order of the papers.
 const STUDIES: &[&dyn Study] = &[
+    &svmcompare::Figure2,
+    &svmcompare::Figure3,
+    &svmcompare::Figure4,
+    &svmcompare::Figure5,
+    &svmcompare::Letor,
+    &online::Online,
+    &pairwise_transform::PairwiseTransform,
+    &swapped::SwappedTable,
     &xor::Xor,
     &rvm::Sizes(rvm::Shown::Accuracy),
     &rvm::Sizes(rvm::Shown::Seconds),
     &rvm::Sizes(rvm::Shown::Vectors),
     &rvm::Noise,
     &rvm::Table2,
-    &pairwise_transform::PairwiseTransform,
-    &online::Online,
 ];
 
 /// Runs the studies that were named.

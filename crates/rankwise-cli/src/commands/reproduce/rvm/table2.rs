@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use rankwise::data::{Precision, Random, Ranking};
-use rankwise::io::{Columns, Format, Source, read_ranking};
+use rankwise::io::published::{LetorFolds, LetorPart};
 use rankwise::kernel::{Gamma, Kernel};
 
 use super::super::data_dir::Need;
@@ -67,14 +67,15 @@ impl Study for Table2 {
         // (number of the query, its documents), over all files.
         let mut queries: Vec<(u64, Ranking)> = Vec::new();
         let mut n_of_size = [0; SIZES.len()];
-        for need in self.needs() {
-            let path = room.data.find(&need)?;
-            let source = Source::parse(&path.display().to_string(), Some(Format::SvmLight))?;
-            let data = read_ranking(&source, &Columns::default(), Precision::F64)?;
+        let folder = room.data.folder_of(&self.needs()[0])?;
+        let parts = LetorFolds::read(&folder)?;
+        for fold in 1..=FILES.len() {
+            // Every part is the test of one fold.
+            let data = parts.part(fold, LetorPart::Test, Precision::F64)?;
             for (group, items) in data.groups.members().iter().enumerate() {
                 let name = data.groups.name(group);
                 let number: u64 = name.trim().parse().map_err(|_| {
-                    Failure::Fault(format!("{}: found qid {name:?}, expected a number", path.display()))
+                    Failure::Fault(format!("{}: found qid {name:?}, expected a number", folder.display()))
                 })?;
                 SIZES.iter().zip(&mut n_of_size).filter(|(size, _)| **size == items.len()).for_each(|(_, n)| *n += 1);
                 let items: Vec<usize> = items.iter().map(|&item| item as usize).collect();

@@ -1,0 +1,13 @@
+//! Data sets as their makers publish them, one file for each form. Nothing is shipped: a path comes from the user, and what
+//! lies there may be compressed (`.gz`, `.xz`, `.zst`).
+//!
+//! What a loader leaves out of a file (missing values, trap questions, skipped answers) it counts.
+
+mod arff;
+mod files;
+mod letor;
+mod sushi;
+
+pub use arff::{ArffAttribute, ArffKind, ArffRanking, ArffTable, ArffTarget, ArffValue, read_arff};
+pub use letor::{LETOR_FOLDS, LetorFold, LetorFolds, LetorPart};
+pub use sushi::{SUSHI_FEATURES, Sushi, SushiItem, SushiPerson, read_sushi};
