@@ -151,73 +151,53 @@ impl Trials {
         Ok(Summary::of(&self.shown(truth, m, machine, found)?).mean)
     }
 
-    /// Whether something holds for the two machines' means (RVM as printed, ranking SVM) at all sizes.
-    fn all(
+    /// A claim about the two machines' means (RVM as printed, ranking SVM) at some sizes; `None` where none of them was run.
+    fn claim(
         &self,
         truth: Truth,
         found: &Found,
+        text: String,
         sizes: impl Fn(usize) -> bool,
         holds: impl Fn(f64, f64) -> bool,
-    ) -> Run<bool> {
+    ) -> Run<Option<Claim>> {
+        let (mut is_so, mut n_sizes) = (true, 0);
         for (m, _) in self.sizes.iter().filter(|(m, _)| sizes(*m)) {
             let [rvm, svm] = [Machine::Vectors, Machine::Svm].map(|machine| self.mean(truth, *m, machine, found));
-            if !holds(rvm?, svm?) {
-                return Ok(false);
-            }
+            is_so &= holds(rvm?, svm?);
+            n_sizes += 1;
         }
-        Ok(true)
+        Ok((n_sizes > 0).then(|| Claim::new(format!("{}: {text}", truth.label()), is_so)))
     }
 
     fn claims(&self, found: &Found) -> Run<Vec<Claim>> {
+        let smallest = self.sizes[0].0;
         let mut claims = Vec::new();
         for truth in Truth::ALL {
-            let name = truth.label();
-            let claim = |text: String, sizes: &dyn Fn(usize) -> bool, holds: &dyn Fn(f64, f64) -> bool| {
-                Ok::<_, crate::exit::Failure>(Claim::new(text, self.all(truth, found, sizes, holds)?))
-            };
             match (self.study.0, truth) {
                 (Shown::Accuracy, _) => {
-                    let smallest = self.sizes[0].0;
-                    claims.push(claim(
-                        format!("{name}: the ranking SVM is more accurate where items are few (m = {smallest})"),
-                        &|m| m == smallest,
-                        &|rvm, svm| svm > rvm,
-                    )?);
-                    claims.push(claim(
-                        format!("{name}: the difference becomes trivial (at most {TRIVIAL} from m = {SAME_FROM} on)"),
-                        &|m| m >= SAME_FROM,
-                        &|rvm, svm| (rvm - svm).abs() <= TRIVIAL,
-                    )?);
+                    let text = format!("the ranking SVM is more accurate where items are few (m = {smallest})");
+                    claims.push(self.claim(truth, found, text, |m| m == smallest, |rvm, svm| svm > rvm)?);
+                    let text = format!("the difference becomes trivial (at most {TRIVIAL} from m = {SAME_FROM} on)");
+                    let is_trivial = |rvm: f64, svm: f64| (rvm - svm).abs() <= TRIVIAL;
+                    claims.push(self.claim(truth, found, text, |m| m >= SAME_FROM, is_trivial)?);
                 }
-                (Shown::Seconds, Truth::Linear) => claims.push(claim(
-                    format!("{name}: the ranking SVM trains much faster (at least twice as fast, m ≤ {PRINTED})"),
-                    &|m| m <= PRINTED,
-                    &|rvm, svm| 2.0 * svm <= rvm,
-                )?),
+                (Shown::Seconds, Truth::Linear) => {
+                    let text = format!("the ranking SVM trains much faster (at least twice as fast, m ≤ {PRINTED})");
+                    claims.push(self.claim(truth, found, text, |m| m <= PRINTED, |rvm, svm| 2.0 * svm <= rvm)?);
+                }
                 (Shown::Seconds, Truth::Rbf) => {
-                    claims.push(claim(
-                        format!("{name}: the RVM trains significantly faster (at least twice as fast, m ≤ {PRINTED})"),
-                        &|m| m <= PRINTED,
-                        &|rvm, svm| 2.0 * rvm <= svm,
-                    )?);
+                    let text = format!("the RVM trains significantly faster (at least twice as fast, m ≤ {PRINTED})");
+                    claims.push(self.claim(truth, found, text, |m| m <= PRINTED, |rvm, svm| 2.0 * rvm <= svm)?);
                 }
                 (Shown::Vectors, _) => {
-                    claims.push(claim(
-                        format!(
-                            "{name}: the RVM has significantly fewer vectors (at least three times fewer at every m)"
-                        ),
-                        &|_| true,
-                        &|rvm, svm| 3.0 * rvm <= svm,
-                    )?);
-                    claims.push(claim(
-                        format!("{name}: at least ten times fewer at every m, an order of magnitude"),
-                        &|_| true,
-                        &|rvm, svm| 10.0 * rvm <= svm,
-                    )?);
+                    let text = "the RVM has significantly fewer vectors (at least three times fewer at every m)".into();
+                    claims.push(self.claim(truth, found, text, |_| true, |rvm, svm| 3.0 * rvm <= svm)?);
+                    let text = "orders of magnitude fewer (at least ten times fewer at every m)".into();
+                    claims.push(self.claim(truth, found, text, |_| true, |rvm, svm| 10.0 * rvm <= svm)?);
                 }
             }
         }
-        Ok(claims)
+        Ok(claims.into_iter().flatten().collect())
     }
 
     fn lead(&self, found: &Found) -> Run<String> {
