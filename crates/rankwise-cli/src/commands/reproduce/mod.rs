@@ -5,7 +5,11 @@
 
 mod data_dir;
 mod journal;
+mod legacy_normal;
+mod online;
+mod pairwise_transform;
 mod results;
+mod rvm;
 mod stats;
 mod study;
 mod svmcompare;
@@ -33,8 +37,15 @@ const STUDIES: &[&dyn Study] = &[
     &svmcompare::Figure4,
     &svmcompare::Figure5,
     &svmcompare::Letor,
+    &online::Online,
+    &pairwise_transform::PairwiseTransform,
     &swapped::SwappedTable,
     &xor::Xor,
+    &rvm::Sizes(rvm::Shown::Accuracy),
+    &rvm::Sizes(rvm::Shown::Seconds),
+    &rvm::Sizes(rvm::Shown::Vectors),
+    &rvm::Noise,
+    &rvm::Table2,
 ];
 
 /// Runs the studies that were named.
