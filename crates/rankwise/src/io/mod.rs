@@ -16,6 +16,7 @@ mod output;
 mod pairs;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
+pub mod published;
 mod scored_items;
 mod source;
 mod stream;
