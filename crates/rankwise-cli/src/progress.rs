@@ -86,19 +86,20 @@ impl Watch for TrainingBar {
     }
 }
 
-/// Counts models while many of known effort are trained, and says how long it may still take.
+/// Counts models, or other work of known effort, while it is done, and says how long it may still take.
 #[derive(Debug)]
 pub(crate) struct CountingBar {
     bar: LateBar,
+    noun: &'static str,
     n_models: usize,
     n_done: AtomicUsize,
     effort_done: AtomicU64,
 }
 
 impl CountingBar {
-    /// A bar of so many models, which take this effort together.
-    pub(crate) fn new(is_wanted: bool, n_models: usize, effort: u64) -> Self {
-        CountingBar { bar: LateBar::new(is_wanted, effort), n_models, n_done: 0.into(), effort_done: 0.into() }
+    /// A bar of so many of `noun`, which take this effort together.
+    pub(crate) fn new(is_wanted: bool, noun: &'static str, n_models: usize, effort: u64) -> Self {
+        CountingBar { bar: LateBar::new(is_wanted, effort), noun, n_models, n_done: 0.into(), effort_done: 0.into() }
     }
 
     /// One more is trained, which took this effort.
@@ -110,7 +111,7 @@ impl CountingBar {
             let left = self.bar.started.elapsed().as_secs_f64() * (1.0 - share) / share;
             // Nothing is said before a twentieth is done.
             let left = if share < 0.05 { String::new() } else { format!(", about {} left", duration(left)) };
-            format!("{n_done} of {} models{left}", self.n_models)
+            format!("{n_done} of {} {}{left}", self.n_models, self.noun)
         });
     }
 }

@@ -5,6 +5,7 @@ mod convert;
 mod data;
 mod evaluate;
 mod online;
+mod reproduce;
 mod svm;
 mod tools;
 mod train;
@@ -17,6 +18,7 @@ pub(crate) use choice::{KernelName, LabelMetric, MetricName, PredictFormat};
 pub(crate) use convert::ConvertArgs;
 pub(crate) use data::{ColumnArgs, DataArgs};
 pub(crate) use evaluate::EvaluateArgs;
+pub(crate) use reproduce::ReproduceArgs;
 pub(crate) use svm::SvmArgs;
 pub(crate) use tools::{CompletionsArgs, DemoArgs, SimulateArgs};
 pub(crate) use train::{KernelArgs, LearnArgs, TrainArgs};
@@ -73,6 +75,8 @@ pub(crate) enum Command {
     Simulate(SimulateArgs),
     /// Compare the methods on simulated pairs with ties
     Demo(DemoArgs),
+    /// Do a table or figure of the papers again, our numbers beside theirs
+    Reproduce(ReproduceArgs),
     /// Print completions for a shell
     Completions(CompletionsArgs),
 }

@@ -4,13 +4,16 @@ mod band;
 mod classified_items;
 mod completions;
 mod convert;
+mod curves;
 mod demo;
 mod describe;
 mod evaluate;
 mod inspect;
+mod pair_trial;
 mod predict;
 mod ranked_items;
 mod report;
+mod reproduce;
 mod simulate;
 mod train;
 mod train_items;
@@ -41,6 +44,7 @@ pub(crate) fn run(command: &Command, common: &Common, output: &Output) -> Run<()
         Command::Inspect(args) => inspect::run(args, output),
         Command::Simulate(args) => simulate::run(args, common, output),
         Command::Demo(args) => demo::run(args, common, output),
+        Command::Reproduce(args) => reproduce::run(args, common, output),
         Command::Completions(args) => completions::run(args, output),
     }
 }

@@ -14,6 +14,8 @@ mod margins;
 mod reliability;
 mod roc;
 mod scale;
+mod scatter;
+mod sheet;
 mod svg;
 
 pub(crate) use bars::{Bar, Bars};
@@ -25,6 +27,8 @@ pub(crate) use lines::{LineChart, Reference, Series};
 pub(crate) use margins::MarginChart;
 pub(crate) use reliability::ReliabilityChart;
 pub(crate) use roc::RocChart;
+pub(crate) use scatter::{Cloud, Scatter, Stroke};
+pub(crate) use sheet::Sheet;
 pub(crate) use svg::escape;
 
 use svg::{Canvas, coordinate};

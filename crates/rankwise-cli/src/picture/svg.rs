@@ -197,6 +197,12 @@ impl Canvas {
         self.path(class, &path);
     }
 
+    /// What another canvas holds, moved to a place.
+    pub(super) fn inside(&mut self, (x, y): (f64, f64), body: &str) {
+        let [x, y] = [x, y].map(coordinate);
+        self.write(&format!("<g transform=\"translate({x} {y})\">\n{body}</g>"));
+    }
+
     pub(super) fn into_string(self) -> String {
         self.0
     }

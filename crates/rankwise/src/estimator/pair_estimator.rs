@@ -121,6 +121,15 @@ impl PairEstimator {
         }
     }
 
+    /// The scaling of features, to be changed.
+    pub fn scale_mut(&mut self) -> &mut Scale {
+        match self {
+            PairEstimator::Compare(svm) => &mut svm.scale,
+            PairEstimator::Rank(svm) => &mut svm.scale,
+            PairEstimator::Davidson(svm) => &mut svm.scale,
+        }
+    }
+
     /// How much work a fit may do.
     pub fn effort(&self) -> &Effort {
         match self {

@@ -1,5 +1,5 @@
 //! Files: tables of pairs and of items, items in SVMlight's format and in binary blocks, judgments and runs of search
-//! engines, model files; items from one format into another.
+//! engines, data sets as they are published, model files; items from one format into another.
 //!
 //! `bytes → decompress → text (line ends, quotes) → table (header, rows, cells) → pairs | items`
 //!

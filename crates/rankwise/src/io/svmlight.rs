@@ -12,6 +12,8 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
+use std::io::{self, Read};
+
 use chunk::Rules;
 use gather::{for_each_chunk, gather};
 pub(super) use stream::LineStream;
@@ -19,7 +21,7 @@ pub(super) use stream::LineStream;
 use super::convert::ItemRow;
 use super::decompress::Decompressed;
 use super::items::refuse_columns;
-use super::{Columns, IndexBase, ItemTable, Source};
+use super::{Columns, Format, IndexBase, ItemTable, Source};
 use crate::data::{Items, Precision, RowStore, Stored};
 use crate::error::{Error, Place, Result};
 
@@ -32,6 +34,29 @@ pub(super) fn read(source: &Source, columns: &Columns, precision: Precision) -> 
     let can_read_again = source.can_read_again();
     let input = Input { source, index_base: columns.index_base, can_read_again, piece_bytes: PIECE_BYTES };
     input.read(precision, || source.open())
+}
+
+/// Reads several files one after the other as if they were one, which messages call `name`.
+pub(super) fn read_joined(
+    sources: &[Source],
+    name: &str,
+    index_base: IndexBase,
+    precision: Precision,
+) -> Result<ItemTable> {
+    let can_read_again = sources.iter().all(Source::can_read_again);
+    let whole = Source::Copy { path: name.into(), name: name.into(), format: Format::SvmLight };
+    let input = Input { source: &whole, index_base, can_read_again, piece_bytes: PIECE_BYTES };
+    input.read(precision, || {
+        let mut all: Box<dyn Read> = Box::new(io::empty());
+        let mut action = "read";
+        for source in sources {
+            let part = source.open()?;
+            action = part.action;
+            // A last line may lack its end.
+            all = Box::new(all.chain(part.reader).chain(io::Cursor::new(b"\n")));
+        }
+        Ok(Decompressed { reader: all, action })
+    })
 }
 
 /// The format has no columns to be named.

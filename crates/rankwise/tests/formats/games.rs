@@ -70,7 +70,8 @@ fn football_faults_are_named() {
     }
     says(football(""), &["a header and no rows"]);
     says(football("2030-03-01,A,B,NA,NA,F,C,D,TRUE\n"), &["none of the 1 rows is a game", "results"]);
-    let other = Files::new().write("results.csv", "date,home_team,away_team\n2024-01-01,A,B\n");
+    let folder = Files::new();
+    let other = folder.write("results.csv", "date,home_team,away_team\n2024-01-01,A,B\n");
     says(
         read_football(&other),
         &["line 1", "no column home_score", "columns: date, home_team, away_team", "as published"],

@@ -2,23 +2,16 @@
 //! (Figure 5), what to type next.
 
 use rankwise::data::simulate::Norm;
-use rankwise::data::{Comparisons, Features, Items, Outcome, Precision};
-use rankwise::model::{Method, Model};
+use rankwise::model::Method;
 
 use super::study::{CURVES_PAIRS, Point, Results, TABLE_NORM, norms};
-use super::trial::METHODS;
 use super::{Demo, Row, TITLE, three_digits};
+use crate::commands::curves;
+use crate::commands::pair_trial::METHODS;
 use crate::exit::{Failure, Run};
 use crate::page::{Page, Table};
-use crate::picture::{Arrow, Axis, Field, Levels, LineChart, Panel, Picture, Reference, Series};
+use crate::picture::{Axis, LineChart, Picture, Reference, Series};
 use crate::text::percent;
-
-/// Points are drawn from this square.
-const EXTENT: (f64, f64) = (-3.0, 3.0);
-/// Points along a side of the grid that level curves are computed on.
-const GRID: usize = 81;
-/// Levels of the true function: diamonds at equal distances.
-const LEVELS: [f64; 5] = [1.0, 4.0, 9.0, 16.0, 25.0];
 
 /// The page.
 pub(super) fn page(demo: &Demo, results: &Results) -> Run<Page> {
@@ -109,11 +102,9 @@ fn level_curves(page: &mut Page, results: &Results) -> Run<()> {
          where a machine has learnt the true order, blue lies on the dashes. Ties tell which points lie on one curve; without \
          them the diamonds blur into circles."
     ));
-    let truth = truth();
     let pairs = results.study.curves_job(Method::Compare).draw.sets()?.train;
-    let beneath = || Some((truth.clone(), LEVELS.to_vec()));
     let mut figures = vec![(
-        draw("truth", "the pairs", Panel { pairs: arrows(&pairs), beneath: beneath(), ..Panel::default() }),
+        curves::pairs("truth", &pairs),
         format!("The {CURVES_PAIRS} pairs, half of them ties, over the true ranking function."),
     )];
     for method in METHODS {
@@ -124,15 +115,8 @@ fn level_curves(page: &mut Page, results: &Results) -> Run<()> {
             _ => ("compare", "has seen ties as ties"),
         };
         let model = found.model.as_ref().ok_or_else(|| Failure::Fault("a model of the demo is missing".into()))?;
-        let levels = LEVELS.iter().filter_map(|&level| middle_score(model, level).transpose());
-        let panel = Panel {
-            levels: levels.collect::<Run<_>>()?,
-            field: Some(learnt(model)?),
-            beneath: beneath(),
-            ..Panel::default()
-        };
         let caption = format!("{name} {says}: test error {}.", percent(found.test.error));
-        figures.push((draw(name, name, panel), caption));
+        figures.push((curves::learnt(name, name, model)?, caption));
     }
     page.row(&borrowed(&figures));
     Ok(())
@@ -140,66 +124,6 @@ fn level_curves(page: &mut Page, results: &Results) -> Run<()> {
 
 fn borrowed(figures: &[(Picture, String)]) -> Vec<(&Picture, String)> {
     figures.iter().map(|(picture, caption)| (picture, caption.clone())).collect()
-}
-
-fn draw(name: &'static str, heading: &str, panel: Panel) -> Picture {
-    let panel = Panel { heading: heading.into(), ..panel };
-    Levels {
-        name,
-        title: format!("Level curves: {heading}"),
-        features: ["x1".into(), "x2".into()],
-        extent: [EXTENT; 2],
-        panels: vec![panel],
-    }
-    .draw()
-}
-
-/// Pairs as they are drawn.
-fn arrows(pairs: &Comparisons) -> Vec<Arrow> {
-    let point = |item: u32| {
-        let mut point = [0.0; 2];
-        pairs.set.items.features.copy_row(item as usize, &mut point);
-        (point[0], point[1])
-    };
-    let judged = pairs.set.pairs.iter().zip(&pairs.outcomes);
-    judged
-        .map(|(pair, &outcome)| {
-            let (left, right) = (point(pair.left), point(pair.right));
-            let (from, to) = if outcome == Outcome::Left { (right, left) } else { (left, right) };
-            Arrow { from, to, is_tie: outcome == Outcome::Tie }
-        })
-        .collect()
-}
-
-fn grid_points() -> impl Iterator<Item = [f64; 2]> {
-    let place = |k: usize| EXTENT.0 + (EXTENT.1 - EXTENT.0) * k as f64 / (GRID - 1) as f64;
-    (0..GRID * GRID).map(move |k| [place(k % GRID), place(k / GRID)])
-}
-
-fn truth() -> Field {
-    Field { n_columns: GRID, values: grid_points().map(|point| TABLE_NORM.rank(point)).collect(), threshold: 1.0 }
-}
-
-fn learnt(model: &Model) -> Run<Field> {
-    Ok(Field { n_columns: GRID, values: scores(model, grid_points())?, threshold: model.threshold })
-}
-
-fn scores(model: &Model, points: impl Iterator<Item = [f64; 2]>) -> Run<Vec<f64>> {
-    let features = Features::dense(2, points.flatten().collect(), Precision::F64)?;
-    Ok(model.scorer.scores(&Items::new(features, model.scorer.feature_names.clone(), None)?)?)
-}
-
-/// The middle one of a model's scores along a diamond, as far as it lies in the square.
-fn middle_score(model: &Model, level: f64) -> Run<Option<f64>> {
-    let radius = level.sqrt();
-    let along = |k: usize| {
-        let x = radius * (2.0 * k as f64 / GRID as f64 - 1.0);
-        [[x, radius - x.abs()], [x, x.abs() - radius]]
-    };
-    let is_inside = |point: &[f64; 2]| point.iter().all(|x| (EXTENT.0..=EXTENT.1).contains(x));
-    let mut scores = scores(model, (0..GRID).flat_map(along).filter(is_inside))?;
-    scores.sort_by(f64::total_cmp);
-    Ok(scores.get(scores.len() / 2).copied())
 }
 
 /// Figure 4.

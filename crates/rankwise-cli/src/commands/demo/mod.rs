@@ -12,8 +12,8 @@ use rankwise::{Error, Loss};
 use serde::Serialize;
 
 use self::study::{AucOrder, Order, Point, Results, Study, TABLE_PAIRS, TIES};
-use self::trial::{Beside, GRID_C, GRID_GAMMA, GRID_VALUES, METHODS, NOISE, Sets, Settings, TEST_PAIRS};
 use super::check_writable;
+use super::pair_trial::{Beside, GRID_C, GRID_GAMMA, GRID_VALUES, METHODS, NOISE, Sets, Settings, TEST_PAIRS};
 use super::simulate::to_csv;
 use crate::args::{Common, DemoArgs};
 use crate::exit::{Failure, Run};

@@ -5,7 +5,8 @@ use rankwise::metrics::PairMetric;
 use rankwise::model::Method;
 use serde::Serialize;
 
-use super::trial::{Draw, Found, GRID_VALUES, Job, METHODS, Measured, Settings, run_all};
+use super::trial::{Found, Job, run_all};
+use crate::commands::pair_trial::{Draw, GRID_VALUES, METHODS, Measured, Settings};
 use crate::exit::{Failure, Run};
 
 /// The table: so many pairs of this kind.

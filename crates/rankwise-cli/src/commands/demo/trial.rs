@@ -1,92 +1,17 @@
-//! One trial: pairs are drawn, a method chooses its C and γ on validation pairs, and is judged by test pairs.
-//!
-//! Trial t of seed s draws its training, validation and test pairs with the seeds s + 3t, s + 3t + 1 and s + 3t + 2,
-//! whatever the method. The test pairs do not depend on how many there are to train with.
+//! The trials of the demo: one method on one draw of pairs each, as many at a time as there are threads.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rankwise::Loss;
-use rankwise::data::simulate::{Norm, Simulation};
-use rankwise::data::{Comparisons, Verdicts};
-use rankwise::estimator::PairEstimator;
-use rankwise::kernel::{Gamma, Kernel};
-use rankwise::metrics::{Judged, PairMetric};
-use rankwise::model::{Method, Model, ThresholdRule};
-use rankwise::selection::{Grid, Split, TuneProgress, TuneWatch, Tuner, log_spaced};
+use rankwise::data::Scale;
+use rankwise::metrics::PairMetric;
+use rankwise::model::{Method, Model};
+use rankwise::selection::{TuneProgress, TuneWatch};
 
+use crate::commands::pair_trial::{Beside, Chosen, Draw, Measured, Settings, Trial};
 use crate::exit::{Failure, Run};
 use crate::interrupt::{self, Shield};
 use crate::progress::CountingBar;
-
-/// Standard deviation of the noise.
-pub(super) const NOISE: f64 = 0.25;
-/// Pairs to be judged by: more than the paper has, so that they add less noise.
-pub(super) const TEST_PAIRS: usize = 5000;
-/// The paper's grid, ten values each: C from 10⁻³ to 10³, γ from 2⁻⁷ to 2⁴.
-pub(super) const GRID_C: (f64, f64) = (1e-3, 1e3);
-pub(super) const GRID_GAMMA: (f64, f64) = (0.0078125, 16.0);
-pub(super) const GRID_VALUES: usize = 10;
-/// The methods from the one that makes least of ties to the one that makes most.
-pub(super) const METHODS: [Method; 3] = [Method::Rank, Method::Rank2, Method::Compare];
-
-/// Where pairs come from.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Draw {
-    /// Whose square ranks.
-    pub(super) norm: Norm,
-    /// How many pairs there are to train with, and as many to choose with.
-    pub(super) n_pairs: usize,
-    /// The share of ties.
-    pub(super) ties: f64,
-    /// The seed the program was given.
-    pub(super) seed: u64,
-    /// Which draw of this kind.
-    pub(super) trial: usize,
-}
-
-/// Pairs to learn from, to choose with and to be judged by.
-pub(super) struct Sets {
-    pub(super) train: Comparisons,
-    pub(super) validation: Comparisons,
-    pub(super) test: Comparisons,
-}
-
-impl Draw {
-    /// Seeds of the training, validation and test pairs.
-    pub(super) fn seeds(&self) -> [u64; 3] {
-        [0, 1, 2].map(|set| self.seed.wrapping_add(3 * self.trial as u64 + set))
-    }
-
-    /// Draws them.
-    pub(super) fn sets(&self) -> Run<Sets> {
-        let [train, validation, test] = self.seeds();
-        let draw = |n_pairs, seed| Simulation { norm: self.norm, n_pairs, ties: self.ties, noise: NOISE, seed }.draw();
-        Ok(Sets {
-            train: draw(self.n_pairs, train)?,
-            validation: draw(self.n_pairs, validation)?,
-            test: draw(TEST_PAIRS, test)?,
-        })
-    }
-}
-
-/// Parameters that are not chosen.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Settings {
-    /// Hinge; the comparison machine's own threshold.
-    Paper,
-    /// rankwise's defaults: squared hinge; threshold re-fitted.
-    Defaults,
-}
-
-impl Settings {
-    pub(super) fn loss(self) -> Loss {
-        match self {
-            Settings::Paper => Loss::Hinge,
-            Settings::Defaults => Loss::default(),
-        }
-    }
-}
 
 /// A trial of one method.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -115,22 +40,6 @@ pub(super) struct Found {
     pub(super) warnings: Vec<String>,
 }
 
-/// Error and AUC.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Measured {
-    pub(super) error: f64,
-    pub(super) auc: f64,
-}
-
-/// Test pairs judged without learning.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Beside {
-    /// By the function the pairs were drawn from, with its threshold.
-    pub(super) truth: Measured,
-    /// By always the same answer.
-    pub(super) constant: Measured,
-}
-
 impl Job {
     /// About how long a model takes, compared with others.
     fn effort(&self) -> u64 {
@@ -138,36 +47,14 @@ impl Job {
         n * n * if self.method == Method::Compare { 4 } else { 1 }
     }
 
-    /// Chooses, trains and measures. One thread: there are many jobs.
+    /// Chooses, trains and measures.
     fn run(&self, n_grid: usize, watch: &dyn TuneWatch) -> Run<Found> {
         let sets = self.draw.sets()?;
-        let gammas = log_spaced(GRID_GAMMA.0, GRID_GAMMA.1, n_grid)?;
-        let grid = Grid {
-            c: log_spaced(GRID_C.0, GRID_C.1, n_grid)?,
-            kernels: gammas.into_iter().map(Kernel::rbf).collect(),
-            losses: vec![self.settings.loss()],
-        };
-        let mut estimator = PairEstimator::new(self.method)?;
-        estimator.effort_mut().threads = 1;
-        estimator.effort_mut().seed = self.draw.seed;
-        if let (PairEstimator::Compare(svm), Settings::Paper) = (&mut estimator, self.settings) {
-            svm.threshold = ThresholdRule::Model;
-        }
-        let tuner = Tuner::new(estimator).grid(grid).metric(self.metric);
-        let tuned = tuner.tune(&sets.train, Split::Valid(&sets.validation), watch)?;
-        let unknown = || Failure::Fault("the search left no record".into());
-        let tuning = tuned.tuning().ok_or_else(unknown)?;
-        let best = tuning.points[tuning.best].clone();
-        let warnings = tuning.warnings.clone();
-        let gamma = match best.kernel {
-            Kernel::Rbf { gamma: Gamma::Value(gamma) } => gamma,
-            _ => return Err(Failure::Fault("the demo's grid holds only widths".into())),
-        };
-        let validation = best.mean.ok_or_else(|| Failure::Fault("the best point was not measured".into()))?;
-        let model = tuned.fit.model;
-        let test = Measured::on(&sets.test, &model.judge(&sets.test.set)?)?;
+        let Job { method, settings, metric, .. } = *self;
+        let trial = Trial { method, settings, metric, n_grid, scale: Scale::None, seed: self.draw.seed };
+        let Chosen { c, gamma, validation, model, test, warnings } = trial.run(&sets, watch)?;
         Ok(Found {
-            c: best.c,
+            c,
             gamma,
             validation,
             test,
@@ -180,38 +67,12 @@ impl Job {
     }
 }
 
-impl Measured {
-    fn on(data: &Comparisons, verdicts: &Verdicts) -> Run<Self> {
-        let judged = Judged::of(&data.outcomes, verdicts, None)?;
-        Ok(Measured { error: defined(judged.zero_one())?, auc: defined(judged.auc())? })
-    }
-}
-
-impl Beside {
-    fn on(data: &Comparisons, norm: Norm) -> Run<Self> {
-        let rank = |item: u32| {
-            let mut point = [0.0; 2];
-            data.set.items.features.copy_row(item as usize, &mut point);
-            norm.rank(point)
-        };
-        let margins = data.set.pairs.iter().map(|pair| rank(pair.right) - rank(pair.left)).collect();
-        let verdicts = Verdicts::plain(margins, 1.0);
-        let judged = Judged::of(&data.outcomes, &verdicts, None)?;
-        let constant = Measured { error: defined(judged.majority_error())?, auc: defined(judged.auc_baseline())? };
-        Ok(Beside { truth: Measured::on(data, &verdicts)?, constant })
-    }
-}
-
-fn defined(value: Option<f64>) -> Run<f64> {
-    value.ok_or_else(|| Failure::Fault("the simulated pairs lack an outcome".into()))
-}
-
 /// Runs all jobs, as many at a time as there are threads; results are in the order of the jobs. Ctrl-C ends it.
 pub(super) fn run_all(jobs: &[Job], n_grid: usize, shows_progress: bool) -> Run<Vec<Found>> {
     let shield = Shield::up();
     let n_points = n_grid * n_grid;
     let effort = jobs.iter().map(Job::effort).sum::<u64>() * n_points as u64;
-    let bar = CountingBar::new(shows_progress, jobs.len() * n_points, effort);
+    let bar = CountingBar::new(shows_progress, "models", jobs.len() * n_points, effort);
     // The dear ones first, so that all threads end together.
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     order.sort_by_key(|&at| std::cmp::Reverse(jobs[at].effort()));

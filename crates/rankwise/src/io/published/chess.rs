@@ -1,7 +1,7 @@
 //! The games and ratings of Chessmetrics, as published for its contest of predictions: games in months counted from January
 //! 1999 on, White first; the test part holds invented (spurious) rows among the real ones.
 
-use super::{PublishedGames, PublishedTable};
+use super::games::{PublishedGames, PublishedTable};
 use crate::data::{Game, Outcome};
 use crate::error::Result;
 use crate::io::Source;

@@ -1,6 +1,6 @@
 //! Matches of national football teams, as published with one row each: date, teams, goals, and whether the ground was neutral.
 
-use super::{PublishedGames, PublishedTable};
+use super::games::{PublishedGames, PublishedTable};
 use crate::data::{Date, Game, Outcome};
 use crate::error::Result;
 use crate::io::Source;

@@ -1,79 +1,19 @@
-//! Data sets in the files they were published in.
+//! Data sets as their makers publish them, one file for each form. Nothing is shipped: a path comes from the user, and what
+//! lies there may be compressed (`.gz`, `.xz`, `.zst`).
+//!
+//! What a loader leaves out of a file (missing values, trap questions, skipped answers) it counts.
 
+mod arff;
 mod chess;
+mod files;
 mod football;
+mod games;
+mod letor;
+mod sushi;
 
+pub use arff::{ArffAttribute, ArffKind, ArffRanking, ArffTable, ArffTarget, ArffValue, read_arff};
 pub use chess::{ChessRating, read_chess_games, read_chess_ratings};
 pub use football::read_football;
-
-use super::Columns;
-use super::numbering::Numbering;
-use super::source::Source;
-use super::table::Table;
-use crate::data::{Game, Games};
-use crate::error::{Error, Result};
-
-/// Games as they were published.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PublishedGames {
-    /// The games, in order of time.
-    pub games: Games,
-    /// Rows that are no games: marked as invented (chess), or not played yet (football).
-    pub n_left_out: usize,
-}
-
-/// A table whose columns are known by the names they were published with; others are read over.
-struct PublishedTable<const N: usize> {
-    table: Table,
-    columns: [usize; N],
-}
-
-impl<const N: usize> PublishedTable<N> {
-    /// Opens a table that has all these columns; `what` is what it is.
-    fn open(source: &Source, names: [&str; N], what: &str) -> Result<Self> {
-        let table = Table::open(source, &Columns::default())?;
-        let mut columns = [0; N];
-        for (at, name) in columns.iter_mut().zip(names) {
-            *at = table.header.position(name).ok_or_else(|| {
-                let problem = format!("no column {name}; columns: {}", table.header.listing());
-                let remedy = format!("give {what} as published, with the columns {}", names.join(", "));
-                Error::data(table.header.place(), problem, remedy)
-            })?;
-        }
-        Ok(PublishedTable { table, columns })
-    }
-
-    /// A cell of the current row that must not be empty.
-    fn word(&self, column: usize) -> Result<&str> {
-        self.table.word(self.columns[column])
-    }
-
-    /// A cell that must be a whole number of at least 0.
-    fn count(&self, column: usize) -> Result<u32> {
-        let word = self.word(column)?;
-        word.parse().map_err(|_| self.fault(column, &format!("found {word:?}, expected a whole number of at least 0")))
-    }
-
-    /// An error about a cell of the current row.
-    fn fault(&self, column: usize, problem: &str) -> Error {
-        Error::data(self.table.place(self.columns[column]), problem, "correct it, or take the row out of the file")
-    }
-
-    /// The two players of the current row, who must not be the same.
-    fn players(&self, left: usize, right: usize, known: &mut Numbering) -> Result<[u32; 2]> {
-        let players = [known.number(self.word(left)?), known.number(self.word(right)?)];
-        if players[0] == players[1] {
-            return Err(self.fault(right, &format!("{} plays against itself", self.word(right)?)));
-        }
-        Ok(players)
-    }
-
-    /// The games of a whole table, at least one.
-    fn finish(&self, players: &Numbering, games: Vec<Game>, n_left_out: usize) -> Result<PublishedGames> {
-        if games.is_empty() {
-            let problem = format!("none of the {n_left_out} rows is a game that was played");
-            return Err(Error::data(self.table.header.place(), problem, "give a file with results"));
-        }
-        Ok(PublishedGames { games: Games::new(players.to_texts(), games)?, n_left_out })
-    }
-}
+pub use games::PublishedGames;
+pub use letor::{LETOR_FOLDS, LetorFold, LetorFolds, LetorPart};
+pub use sushi::{SUSHI_FEATURES, Sushi, SushiItem, SushiPerson, read_sushi};
