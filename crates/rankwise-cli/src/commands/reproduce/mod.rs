@@ -8,6 +8,7 @@ mod journal;
 mod results;
 mod stats;
 mod study;
+mod svmcompare;
 mod work;
 mod xor;
 
@@ -25,7 +26,7 @@ use crate::output::Output;
 use crate::text::count;
 
 /// All of them, in the order of the papers.
-const STUDIES: &[&dyn Study] = &[&xor::Xor];
+const STUDIES: &[&dyn Study] = &[&svmcompare::fig6::Fig6, &xor::Xor];
 
 /// Runs the studies that were named.
 pub(super) fn run(args: &ReproduceArgs, common: &Common, output: &Output) -> Run<()> {

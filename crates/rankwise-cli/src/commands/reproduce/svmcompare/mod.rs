@@ -1,0 +1,3 @@
+//! The studies of the SVMcompare paper.
+
+pub(super) mod fig6;
