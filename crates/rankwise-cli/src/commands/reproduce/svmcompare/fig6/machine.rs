@@ -75,12 +75,31 @@ impl Sight {
     }
 }
 
+/// How many games a machine learns from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Those of the first four months, as in the paper.
+    Months,
+    /// Those of four years up to the same day; ours.
+    Years,
+}
+
+impl Reach {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Reach::Months => "four months",
+            Reach::Years => "four years",
+        }
+    }
+}
+
 /// One machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Machine {
     pub(super) family: Family,
     pub(super) sight: Sight,
     pub(super) loss: Loss,
+    pub(super) reach: Reach,
 }
 
 /// How hyper-parameters are chosen.
@@ -96,7 +115,7 @@ pub(super) struct Search {
 
 impl Machine {
     pub(super) fn key(&self) -> String {
-        format!("{}/{}/{}", self.family.name(), self.sight.name(), self.loss.name())
+        format!("{}/{}/{}/{}", self.family.name(), self.sight.name(), self.loss.name(), self.reach.name())
     }
 
     /// Chooses, trains and measures.

@@ -7,7 +7,7 @@ mod periods;
 mod tell;
 
 use history::{Recorded, replay};
-use machine::{Family, Machine, Search, Sight};
+use machine::{Family, Machine, Reach, Search, Sight};
 use periods::{Filter, Period};
 use rankwise::Loss;
 use rankwise::data::Games;
@@ -77,6 +77,8 @@ struct Set {
     name: &'static str,
     seen: Vec<Recorded>,
     periods: Vec<Period>,
+    /// The same periods with more to learn from, where there is more.
+    wide: Vec<Period>,
     counts: Counts,
 }
 
@@ -112,15 +114,15 @@ fn football(room: &Room) -> Run<Set> {
                 .into(),
         ));
     }
+    let years = || periods.iter().filter_map(|period| period.name.parse::<i64>().ok());
+    let wide = years().map(|year| Period::of_four_years(&seen, year, Filter::BeforeTest)).collect();
     let total = |filter: Filter| {
-        let years = periods.iter().filter_map(|period| period.name.parse().ok());
-        years
-            .map(|year| Period::of_year(&seen, year, filter))
-            .fold([0, 0], |sum: [usize; 2], period| [sum[0] + period.train.len(), sum[1] + period.test.len()])
+        let each = years().map(|year| Period::of_year(&seen, year, filter));
+        each.fold([0, 0], |sum, period| [sum[0] + period.train.len(), sum[1] + period.test.len()])
     };
     let (printed, whole) = (total(Filter::InTraining), total(Filter::None));
     let counts = Counts::of(&read.games, read.n_left_out, printed, whole, skipped);
-    Ok(Set { name: "football", seen, periods, counts })
+    Ok(Set { name: "football", seen, periods, wide, counts })
 }
 
 fn chess(room: &Room) -> Run<Set> {
@@ -144,7 +146,7 @@ fn chess(room: &Room) -> Run<Set> {
     let sizes = |period: &Period| [period.train.len(), period.test.len()];
     let counts = Counts::of(&read.games, read.n_left_out, sizes(&period), sizes(&whole), Vec::new());
     let periods = if period.is_usable(&seen) { vec![period] } else { Vec::new() };
-    Ok(Set { name: "chess", seen, periods, counts })
+    Ok(Set { name: "chess", seen, periods, wide: Vec::new(), counts })
 }
 
 impl Counts {
@@ -182,16 +184,42 @@ fn families(room: &Room) -> Vec<Family> {
     room.pick(all[..2].to_vec(), all)
 }
 
-/// The paper's loss, and the one that does not collapse.
-const LOSSES: [Loss; 2] = [Loss::Hinge, Loss::SquaredHinge];
-
 impl Ready {
-    fn machines(&self) -> impl Iterator<Item = Machine> + '_ {
-        let kinds = [Sight::Ratings, Sight::All].into_iter();
-        kinds.flat_map(move |sight| {
-            let families = self.families.iter();
-            families.flat_map(move |&family| LOSSES.map(|loss| Machine { family, sight, loss }))
-        })
+    /// Machines of all kernels that learn from four months with this loss.
+    fn machines(&self, sight: Sight, loss: Loss) -> impl Iterator<Item = Machine> + '_ {
+        self.families.iter().map(move |&family| Machine { family, sight, loss, reach: Reach::Months })
+    }
+
+    /// All machines of a set: the paper's loss, the one that does not collapse, and linear ones that learn from more.
+    fn all_machines(&self, set: &Set) -> Vec<Machine> {
+        let mut all = Vec::new();
+        for sight in [Sight::Ratings, Sight::All] {
+            for loss in [Loss::Hinge, SHOWN_LOSS] {
+                all.extend(self.machines(sight, loss));
+            }
+            if !set.wide.is_empty() {
+                all.push(wide(sight));
+            }
+        }
+        all
+    }
+}
+
+/// The loss of the figure.
+const SHOWN_LOSS: Loss = Loss::SquaredHinge;
+
+/// The machine that learns from four years.
+fn wide(sight: Sight) -> Machine {
+    Machine { family: Family::Linear, sight, loss: SHOWN_LOSS, reach: Reach::Years }
+}
+
+impl Set {
+    /// The periods as a machine sees them.
+    fn periods_of(&self, machine: &Machine) -> &[Period] {
+        match machine.reach {
+            Reach::Months => &self.periods,
+            Reach::Years => &self.wide,
+        }
     }
 }
 
@@ -203,8 +231,8 @@ impl Prepared for Ready {
     fn tasks(&self) -> Vec<Task<'_>> {
         let mut tasks = Vec::new();
         for set in &self.sets {
-            for period in &set.periods {
-                for machine in self.machines() {
+            for machine in self.all_machines(set) {
+                for period in set.periods_of(&machine) {
                     let effort = (period.train.len() as f64).powi(2) * machine.family.effort();
                     let work = move || machine.run(&set.seen, period, &self.search);
                     tasks.push(Task::new(key(set, period, &machine), effort, work));

@@ -75,6 +75,19 @@ impl Period {
         period
     }
 
+    /// The same year with the games of four years to learn from, up to the same April.
+    pub(super) fn of_four_years(seen: &[Recorded], year: i64, filter: Filter) -> Self {
+        let part = |recorded: &Recorded| {
+            let date = Date::of(recorded.game.time);
+            match (date.year, date.month) {
+                (y, month) if y == year && month > 4 => Some(Part::Test),
+                (y, month) if (y > year - 4 && y <= year) || (y == year - 4 && month > 4) => Some(Part::Train),
+                _ => None,
+            }
+        };
+        Period::new(seen, year.to_string(), part, filter)
+    }
+
     /// Three months of chess: the first is history, the second is learnt from, the third judged. A month has no order, so that
     /// the first three quarters of the rows stand for three of four months.
     pub(super) fn of_months(seen: &[Recorded], filter: Filter) -> Self {
@@ -174,6 +187,8 @@ mod tests {
             let (train, valid) = period.split(0.75);
             assert_eq!((train.len(), valid.len(), valid[8]), (27, 9, period.choice[35]));
         }
+        let wide = Period::of_four_years(&seen, 2003, Filter::BeforeTest);
+        assert_eq!((wide.train.len(), wide.test), (285, Period::of_year(&seen, 2003, Filter::BeforeTest).test));
         // The first day holds all players' first games.
         assert_eq!(Period::of_year(&seen, 2001, Filter::InTraining).train.len(), 45);
         assert!(!Period::of_year(&seen, 1999, Filter::InTraining).is_usable(&seen));
