@@ -8,8 +8,8 @@ use rankwise::rating::{Elo, Glicko};
 
 use crate::exit::Run;
 
-/// Features of a side. The paper names the first fourteen in words (the deviation as part of Glicko's scores), and has
-/// sixteen "in addition to various other statistics": the last two are ours.
+/// Features of a side. The paper has sixteen and names thirteen of them in words, "in addition to various other statistics": the
+/// deviation and the last two are ours.
 pub(super) const FEATURES: [&str; 16] = [
     "elo",
     "glicko",
