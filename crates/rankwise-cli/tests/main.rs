@@ -27,6 +27,7 @@ mod readme;
 mod report;
 mod report_items;
 mod report_tuning;
+mod reproduce_games;
 mod room;
 mod simulate;
 mod svm;

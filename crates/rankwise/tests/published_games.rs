@@ -4,16 +4,16 @@
 use std::fmt::Write;
 
 /// A small generator of its own (SplitMix64), so that the files are the same for whoever includes this.
-pub struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
     /// A generator of this seed.
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Dice(seed)
     }
 
     /// In [0, 1).
-    pub fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -22,12 +22,12 @@ impl Dice {
     }
 
     /// Below `n`.
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.uniform() * n as f64) as usize
     }
 
     /// Two different numbers below `n`.
-    pub fn two_of(&mut self, n: usize) -> (usize, usize) {
+    pub(crate) fn two_of(&mut self, n: usize) -> (usize, usize) {
         let (a, b) = (self.below(n), self.below(n - 1));
         (a, if b < a { b } else { b + 1 })
     }
@@ -41,7 +41,7 @@ fn result(dice: &mut Dice, lead: f64) -> i32 {
 
 /// `results.csv` of international football: `n_teams` teams whose strengths are drawn once, in each month of the years
 /// `n_monthly` matches; the last row is a match that is still to be played.
-pub fn football_results(years: std::ops::RangeInclusive<u32>, n_teams: usize, n_monthly: usize, seed: u64) -> String {
+pub(crate) fn football_results(years: std::ops::RangeInclusive<u32>, n_teams: usize, n_monthly: usize, seed: u64) -> String {
     let mut dice = Dice::new(seed);
     let strengths: Vec<f64> = (0..n_teams).map(|_| 2.0 * dice.uniform() - 1.0).collect();
     let mut text = "date,home_team,away_team,home_score,away_score,tournament,city,country,neutral\n".to_string();
@@ -70,7 +70,7 @@ pub fn football_results(years: std::ops::RangeInclusive<u32>, n_teams: usize, n_
 
 /// `primary_test_solution.csv` and `initial_ratings.csv` of the chess contest: months 133 to 135 with `n_monthly` rows each,
 /// of which about a tenth is invented; three quarters of the players are in the list of ratings.
-pub fn chess_files(n_players: usize, n_monthly: usize, seed: u64) -> (String, String) {
+pub(crate) fn chess_files(n_players: usize, n_monthly: usize, seed: u64) -> (String, String) {
     let mut dice = Dice::new(seed);
     let strengths: Vec<f64> = (0..n_players).map(|_| 2.0 * dice.uniform() - 1.0).collect();
     let mut games = "TEID,MonthID,WhitePlayer,BlackPlayer,WhiteScore,Leaderboard\n".to_string();

@@ -93,6 +93,8 @@ pub(super) struct Trial {
     pub(super) metric: PairMetric,
     /// Values of C, and of γ.
     pub(super) n_grid: usize,
+    /// The linear kernel, and so C alone is chosen.
+    pub(super) is_linear: bool,
     pub(super) scale: Scale,
     pub(super) seed: u64,
 }
@@ -101,7 +103,8 @@ pub(super) struct Trial {
 #[derive(Debug)]
 pub(super) struct Chosen {
     pub(super) c: f64,
-    pub(super) gamma: f64,
+    /// Of the Gaussian kernel.
+    pub(super) gamma: Option<f64>,
     /// The metric on the validation pairs.
     pub(super) validation: f64,
     pub(super) model: Model,
@@ -113,9 +116,10 @@ impl Trial {
     /// Chooses, trains and measures. One thread: there are many trials.
     pub(super) fn run(&self, sets: &Sets, watch: &dyn TuneWatch) -> Run<Chosen> {
         let gammas = log_spaced(GRID_GAMMA.0, GRID_GAMMA.1, self.n_grid)?;
+        let widths = || gammas.into_iter().map(Kernel::rbf).collect();
         let grid = Grid {
             c: log_spaced(GRID_C.0, GRID_C.1, self.n_grid)?,
-            kernels: gammas.into_iter().map(Kernel::rbf).collect(),
+            kernels: if self.is_linear { vec![Kernel::Linear] } else { widths() },
             losses: vec![self.settings.loss()],
         };
         let mut estimator = PairEstimator::new(self.method)?;
@@ -131,8 +135,9 @@ impl Trial {
         let tuning = tuned.tuning().ok_or_else(unknown)?;
         let TuningPoint { c, kernel, mean, .. } = tuning.points[tuning.best].clone();
         let warnings = tuning.warnings.clone();
-        let Kernel::Rbf { gamma: Gamma::Value(gamma) } = kernel else {
-            return Err(Failure::Fault("the grid holds only widths".into()));
+        let gamma = match kernel {
+            Kernel::Rbf { gamma: Gamma::Value(gamma) } => Some(gamma),
+            _ => None,
         };
         let validation = mean.ok_or_else(|| Failure::Fault("the best point was not measured".into()))?;
         let model = tuned.fit.model;
@@ -162,6 +167,13 @@ impl Measured {
         let judged = Judged::of(&data.outcomes, verdicts, None)?;
         Ok(Measured { error: defined(judged.zero_one())?, auc: defined(judged.auc())? })
     }
+
+    /// Of always the same answer.
+    pub(super) fn constant(data: &Comparisons) -> Run<Self> {
+        let verdicts = Verdicts::plain(vec![0.0; data.n_pairs()], 1.0);
+        let judged = Judged::of(&data.outcomes, &verdicts, None)?;
+        Ok(Measured { error: defined(judged.majority_error())?, auc: defined(judged.auc_baseline())? })
+    }
 }
 
 impl Beside {
@@ -173,9 +185,7 @@ impl Beside {
         };
         let margins = data.set.pairs.iter().map(|pair| rank(pair.right) - rank(pair.left)).collect();
         let verdicts = Verdicts::plain(margins, 1.0);
-        let judged = Judged::of(&data.outcomes, &verdicts, None)?;
-        let constant = Measured { error: defined(judged.majority_error())?, auc: defined(judged.auc_baseline())? };
-        Ok(Beside { truth: Measured::on(data, &verdicts)?, constant })
+        Ok(Beside { truth: Measured::on(data, &verdicts)?, constant: Measured::constant(data)? })
     }
 }
 

@@ -51,8 +51,10 @@ impl Job {
     fn run(&self, n_grid: usize, watch: &dyn TuneWatch) -> Run<Found> {
         let sets = self.draw.sets()?;
         let Job { method, settings, metric, .. } = *self;
-        let trial = Trial { method, settings, metric, n_grid, scale: Scale::None, seed: self.draw.seed };
+        let trial =
+            Trial { method, settings, metric, n_grid, is_linear: false, scale: Scale::None, seed: self.draw.seed };
         let Chosen { c, gamma, validation, model, test, warnings } = trial.run(&sets, watch)?;
+        let gamma = gamma.ok_or_else(|| Failure::Fault("the demo's grid holds only widths".into()))?;
         Ok(Found {
             c,
             gamma,

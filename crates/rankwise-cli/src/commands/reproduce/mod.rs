@@ -9,6 +9,7 @@ mod results;
 mod stats;
 mod study;
 mod svmcompare;
+mod swapped;
 mod work;
 mod xor;
 
@@ -26,7 +27,16 @@ use crate::output::Output;
 use crate::text::count;
 
 /// All of them, in the order of the papers.
-const STUDIES: &[&dyn Study] = &[&svmcompare::fig6::Fig6, &xor::Xor];
+const STUDIES: &[&dyn Study] = &[
+    &svmcompare::Figure2,
+    &svmcompare::Figure3,
+    &svmcompare::Figure4,
+    &svmcompare::Figure5,
+    &svmcompare::Figure6,
+    &svmcompare::Letor,
+    &swapped::SwappedTable,
+    &xor::Xor,
+];
 
 /// Runs the studies that were named.
 pub(super) fn run(args: &ReproduceArgs, common: &Common, output: &Output) -> Run<()> {

@@ -44,9 +44,9 @@ const GAMES: Need = Need {
 const RATINGS: Need = Need { file: "initial_ratings.csv", ..GAMES };
 
 /// The study.
-pub(in super::super) struct Fig6;
+pub(in super::super) struct Figure6;
 
-impl Study for Fig6 {
+impl Study for Figure6 {
     fn name(&self) -> &'static str {
         "svmcompare-fig6"
     }
