@@ -1,6 +1,6 @@
 //! `reproduce svmcompare-fig6` on simulated games: files, numbers, what a broken file is told.
 
-#[path = "../../rankwise/tests/published_games.rs"]
+#[path = "../../rankwise/tests/formats/published_games.rs"]
 mod published_games;
 
 use crate::browser::check_page;

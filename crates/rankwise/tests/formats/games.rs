@@ -1,8 +1,5 @@
 //! Published games of chess and football: what is read, what is left out, what a broken file is told.
 
-#[path = "../published_games.rs"]
-mod published_games;
-
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -11,8 +8,8 @@ use rankwise::data::{Date, Game, Outcome};
 use rankwise::io::Source;
 use rankwise::io::published::{ChessRating, PublishedGames, read_chess_games, read_chess_ratings, read_football};
 
+use super::published_games::{chess_files, football_results};
 use super::{Files, says};
-use published_games::{chess_files, football_results};
 
 const FOOTBALL: &str = "date,home_team,away_team,home_score,away_score,tournament,city,country,neutral\n";
 const CHESS: &str = "TEID,MonthID,WhitePlayer,BlackPlayer,WhiteScore,Leaderboard\n";

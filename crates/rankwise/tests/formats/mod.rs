@@ -9,6 +9,7 @@ mod output;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod properties;
+mod published_games;
 mod svmlight;
 mod svmlight_errors;
 mod tables;

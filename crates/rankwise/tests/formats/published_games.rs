@@ -41,7 +41,12 @@ fn result(dice: &mut Dice, lead: f64) -> i32 {
 
 /// `results.csv` of international football: `n_teams` teams whose strengths are drawn once, in each month of the years
 /// `n_monthly` matches; the last row is a match that is still to be played.
-pub(crate) fn football_results(years: std::ops::RangeInclusive<u32>, n_teams: usize, n_monthly: usize, seed: u64) -> String {
+pub(crate) fn football_results(
+    years: std::ops::RangeInclusive<u32>,
+    n_teams: usize,
+    n_monthly: usize,
+    seed: u64,
+) -> String {
     let mut dice = Dice::new(seed);
     let strengths: Vec<f64> = (0..n_teams).map(|_| 2.0 * dice.uniform() - 1.0).collect();
     let mut text = "date,home_team,away_team,home_score,away_score,tournament,city,country,neutral\n".to_string();
