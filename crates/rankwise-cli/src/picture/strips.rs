@@ -32,7 +32,7 @@ pub(crate) struct Strip {
 }
 
 /// The widest that names may get.
-const MOST_FOR_NAMES: f64 = 190.0;
+const MOST_FOR_NAMES: f64 = 220.0;
 
 impl Strip {
     /// The mean of what can be drawn.
@@ -43,9 +43,9 @@ impl Strip {
 }
 
 impl Strips {
-    /// Draws them: a line over the range, a mark for each number, an upright line at the mean.
+    /// Draws them: a line over the range, a mark for each number, an upright line at the mean of several.
     pub(crate) fn draw(&self) -> Picture {
-        let (width, row) = (520.0, LETTER + 11.0);
+        let (width, row) = (560.0, LETTER + 11.0);
         let mut canvas = Canvas::default();
         let class = |kind: usize| format!("rw-mark rw-s{}", kind % 6);
         let labels: Vec<&str> = self.kinds.iter().map(String::as_str).collect();
@@ -78,7 +78,9 @@ impl Strips {
                 canvas.marker(&class(strip.kind), (place, middle), strip.kind);
             }
             if let Some((mean, place)) = strip.mean().and_then(|mean| Some((mean, x.at(mean)?))) {
-                canvas.line("rw-best", (place, middle - 9.0), (place, middle + 9.0));
+                if low < high {
+                    canvas.line("rw-best", (place, middle - 9.0), (place, middle + 9.0));
+                }
                 told.push(format!("{} {mean:.3}", strip.label));
             }
         }

@@ -75,6 +75,8 @@ impl Study for Figure6 {
 /// Games of one kind.
 struct Set {
     name: &'static str,
+    /// How long a training part is.
+    learns_from: &'static str,
     seen: Vec<Recorded>,
     periods: Vec<Period>,
     /// The same periods with more to learn from, where there is more.
@@ -122,7 +124,7 @@ fn football(room: &Room) -> Run<Set> {
     };
     let (printed, whole) = (total(Filter::InTraining), total(Filter::None));
     let counts = Counts::of(&read.games, read.n_left_out, printed, whole, skipped);
-    Ok(Set { name: "football", seen, periods, wide, counts })
+    Ok(Set { name: "football", learns_from: "four months", seen, periods, wide, counts })
 }
 
 fn chess(room: &Room) -> Run<Set> {
@@ -146,7 +148,7 @@ fn chess(room: &Room) -> Run<Set> {
     let sizes = |period: &Period| [period.train.len(), period.test.len()];
     let counts = Counts::of(&read.games, read.n_left_out, sizes(&period), sizes(&whole), Vec::new());
     let periods = if period.is_usable(&seen) { vec![period] } else { Vec::new() };
-    Ok(Set { name: "chess", seen, periods, wide: Vec::new(), counts })
+    Ok(Set { name: "chess", learns_from: "one month", seen, periods, wide: Vec::new(), counts })
 }
 
 impl Counts {
@@ -214,6 +216,14 @@ fn wide(sight: Sight) -> Machine {
 }
 
 impl Set {
+    /// How long a machine looks back, in words.
+    fn learns_from(&self, machine: &Machine) -> &'static str {
+        match machine.reach {
+            Reach::Months => self.learns_from,
+            reach => reach.name(),
+        }
+    }
+
     /// The periods as a machine sees them.
     fn periods_of(&self, machine: &Machine) -> &[Period] {
         match machine.reach {

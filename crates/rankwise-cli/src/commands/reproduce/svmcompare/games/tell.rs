@@ -58,7 +58,12 @@ impl Judge {
             Judge::Constant => "same answer".into(),
             Judge::Elo => "Elo".into(),
             Judge::Glicko => "Glicko".into(),
-            Judge::Machine(machine) => format!("{}, {}", machine.family.name(), machine.sight.name()),
+            Judge::Machine(Machine { family, sight, reach: Reach::Months, .. }) => {
+                format!("{}, {}", family.name(), sight.name())
+            }
+            Judge::Machine(Machine { family, sight, reach: Reach::Years, .. }) => {
+                format!("{}, {}, four years", family.name(), sight.name())
+            }
         }
     }
 }
@@ -142,7 +147,11 @@ impl Statement {
     /// Both means, and how sure their order is.
     fn told(&self, lines: &Lines<'_>, loss: Loss, reach: Reach) -> String {
         let Some((above, below)) = self.lines(lines, loss, reach) else { return "–".into() };
-        let sure = paired_p(&above.aucs, &below.aucs).map_or_else(String::new, |p| format!(" (p {p:.2})"));
+        let sure = match paired_p(&above.aucs, &below.aucs) {
+            None => String::new(),
+            Some(p) if p < 0.01 => " (p < 0.01)".into(),
+            Some(p) => format!(" (p {p:.2})"),
+        };
         format!("{:.3} / {:.3}{sure}", above.mean(), below.mean())
     }
 }
@@ -283,6 +292,10 @@ fn notes(ready: &Ready, sets: &[Lines<'_>], found: &Found, n_tie_years: usize) -
             if ready.search.is_quick { 2 } else { 4 },
         ),
         hinge_note(ready, found)?,
+        "Four years to learn from are ours, and were tried after four months had been looked at, as the only other length: they say \
+         whether there is something to learn, which a few hundred matches may be too few for, and belong to no statement of the \
+         paper. Their training games overlap from year to year, so that p is a little small."
+            .into(),
         format!(
             "Always the same answer has an AUC of half the share of the more common side among the games with a winner. In the paper a tie \
              is the most common outcome of every set; here it is in {n_tie_years} of {}.",
@@ -347,9 +360,6 @@ fn periods_table(lines: &Lines<'_>) -> Table {
     header.push("mean ± sd".into());
     let of = |line: &Line| {
         let (label, loss) = match line.judge {
-            Judge::Machine(machine) if machine.reach == Reach::Years => {
-                (format!("{}, {}", line.judge.label(), machine.reach.name()), machine.loss.name())
-            }
             Judge::Machine(machine) => (line.judge.label(), machine.loss.name()),
             _ => (line.judge.label(), ""),
         };
@@ -406,10 +416,13 @@ fn numbers(sets: &[Lines<'_>], found: &Found) -> Run<(Vec<String>, Vec<Vec<Strin
             for (period, &auc) in own.iter().zip(&line.aucs) {
                 let mut cells = vec![lines.set.name.to_string(), period.name.clone()];
                 let words = match line.judge {
-                    Judge::Machine(machine) => {
-                        [machine.family.name(), machine.sight.name(), machine.loss.name(), machine.reach.name()]
-                            .map(String::from)
-                    }
+                    Judge::Machine(machine) => [
+                        machine.family.name(),
+                        machine.sight.name(),
+                        machine.loss.name(),
+                        lines.set.learns_from(&machine),
+                    ]
+                    .map(String::from),
                     judge => [judge.label(), String::new(), String::new(), String::new()],
                 };
                 cells.extend(words);
