@@ -34,8 +34,8 @@ fn the_quick_study_of_simulated_games() {
     let header: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
     let column = |name: &str| header.iter().position(|known| *known == name).unwrap();
     let rows: Vec<Vec<&str>> = csv.lines().skip(1).map(|line| line.split(',').collect()).collect();
-    // Two years and a month: three without machines, two kernels on two sets of features with two losses; two that learn from
-    // four years of football.
+    // Two years and a month: three without machines, two kernels on two sets of features with two losses; two that
+    // learn from four years of football.
     assert_eq!(rows.len(), 3 * (3 + 8) + 2 * 2);
     for row in &rows {
         let auc: f64 = row[column("test_auc")].parse().unwrap();

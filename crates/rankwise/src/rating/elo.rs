@@ -17,8 +17,8 @@ const NEW_PLAYER_GAMES: u64 = 30;
 pub enum KFactor {
     /// The same for all.
     Constant(f64),
-    /// The rules of the world chess federation until 2009: 25 in a player's first 30 games, then 15, and 10 for ever once
-    /// the rating has reached 2400.
+    /// The rules of the world chess federation until 2009: 25 in a player's first 30 games, then 15, and 10 for ever
+    /// once the rating has reached 2400.
     Fide,
 }
 

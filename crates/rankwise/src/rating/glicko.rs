@@ -1,8 +1,8 @@
 //! Glicko's rating: a rating r and how unsure it is, its deviation RD (Glickman, *Parameter estimation in large dynamic
 //! paired comparison experiments*, 1999).
 //!
-//! With q = ln 10 / 400, g(RD) = 1/√(1 + 3q²RD²/π²) and E = 1/(1 + 10^(−g(RD_j)(r − r_j)/400)), a player's games of a period,
-//! with points s_j against opponents as they were before it, give
+//! With q = ln 10 / 400, g(RD) = 1/√(1 + 3q²RD²/π²) and E = 1/(1 + 10^(−g(RD_j)(r − r_j)/400)), a player's games of a
+//! period, with points s_j against opponents as they were before it, give
 //!
 //! 1/d² = q² Σ g(RD_j)² E(1 − E),  r ← r + q/(1/RD² + 1/d²) · Σ g(RD_j)(s_j − E),  RD ← √(1/(1/RD² + 1/d²)).
 //!
@@ -163,7 +163,8 @@ mod tests {
         glicko
     }
 
-    /// The worked example of Glickman's description: 1500 (200) wins against 1400 (30), loses to 1550 (100) and 1700 (300).
+    /// The worked example of Glickman's description: 1500 (200) wins against 1400 (30), loses to 1550 (100) and 1700
+    /// (300).
     #[test]
     fn the_published_example() {
         let mut glicko = example();

@@ -22,8 +22,7 @@ fn chess(rows: &str) -> Result<PublishedGames> {
     read_chess_games(&Files::new().write("games.csv", format!("{CHESS}{rows}")))
 }
 
-/// Quotes, a byte order mark's worth of care aside: names with commas and letters beyond ASCII, a match to come, rows that
-/// are not in order of time, two matches on a day.
+/// Names with commas and letters beyond ASCII, a match to come, rows that are not in order of time, two matches on a day.
 #[test]
 fn football_is_read_in_order_of_time() {
     let read = football(

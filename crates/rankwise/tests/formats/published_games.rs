@@ -1,5 +1,5 @@
-//! Simulated files in the formats that football results and chess games are published in. Tests of the library and of the
-//! program include this file.
+//! Simulated files in the formats that football results and chess games are published in. Tests of the library and of
+//! the program include this file.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! The games and ratings of Chessmetrics, as published for its contest of predictions: games in months counted from January
-//! 1999 on, White first; the test part holds invented (spurious) rows among the real ones.
+//! The games and ratings of Chessmetrics, as published for its contest of predictions: games in months counted from
+//! January 1999 on, White first; the test part holds invented (spurious) rows among the real ones.
 
 use super::games::{PublishedGames, PublishedTable};
 use crate::data::{Game, Outcome};
@@ -27,8 +27,9 @@ pub struct ChessRating {
     pub n_games: u32,
 }
 
-/// Reads games (`primary_test_solution.csv` and its like). Time is the number of the month; within a month the order of games
-/// is that of the file, which was not the order of play. Rows that are marked as invented are left out and counted.
+/// Reads games (`primary_test_solution.csv` and its like). Time is the number of the month; within a month the order
+/// of games is that of the file, which was not the order of play. Rows that are marked as invented are left out and
+/// counted.
 pub fn read_chess_games(source: &Source) -> Result<PublishedGames> {
     let mut rows = PublishedTable::open(source, GAME_COLUMNS, "the games")?;
     let marks = rows.table.header.position(MARKS);
@@ -57,8 +58,8 @@ pub fn read_chess_games(source: &Source) -> Result<PublishedGames> {
     rows.finish(&players, games, n_left_out)
 }
 
-/// Reads ratings (`initial_ratings.csv`) of the players of some games, by number; players that the list does not have get
-/// none, and those of the list that do not play are read over.
+/// Reads ratings (`initial_ratings.csv`) of the players of some games, by number; players that the list does not have
+/// get none, and those of the list that do not play are read over.
 pub fn read_chess_ratings(source: &Source, players: &[String]) -> Result<Vec<Option<ChessRating>>> {
     let names = ["Player", "Rating", "KFactor", "NumGames"];
     let mut rows = PublishedTable::open(source, names, "the ratings")?;

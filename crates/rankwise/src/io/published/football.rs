@@ -1,4 +1,5 @@
-//! Matches of national football teams, as published with one row each: date, teams, goals, and whether the ground was neutral.
+//! Matches of national football teams, as published with one row each: date, teams, goals, and whether the ground was
+//! neutral.
 
 use super::games::{PublishedGames, PublishedTable};
 use crate::data::{Date, Game, Outcome};
@@ -16,9 +17,9 @@ const COLUMNS: [&str; 6] = ["date", "home_team", "away_team", "home_score", "awa
 /// Goals of a match that is still to be played.
 const UNKNOWN: &str = "NA";
 
-/// Reads matches (`results.csv`). Time is in days since 1970-01-01; the home team is the left one. Goals count, penalty
-/// shoot-outs do not: equal goals are a tie. Matches without goals (`NA`) are left out and counted. The file names every team
-/// by its present name.
+/// Reads matches (`results.csv`). Time is in days since 1970-01-01; the home team is the left one. Goals count,
+/// penalty shoot-outs do not: equal goals are a tie. Matches without goals (`NA`) are left out and counted. The file
+/// names every team by its present name.
 pub fn read_football(source: &Source) -> Result<PublishedGames> {
     let mut rows = PublishedTable::open(source, COLUMNS, "the results")?;
     let (mut teams, mut games, mut n_left_out) = (Numbering::default(), Vec::new(), 0);

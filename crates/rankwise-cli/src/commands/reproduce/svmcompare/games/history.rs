@@ -8,8 +8,8 @@ use rankwise::rating::{Elo, Glicko};
 
 use crate::exit::Run;
 
-/// Features of a side. The paper has sixteen and names thirteen of them in words, "in addition to various other statistics": the
-/// deviation and the last two are ours.
+/// Features of a side. The paper has sixteen and names thirteen of them in words, "in addition to various other
+/// statistics": the deviation and the last two are ours.
 pub(super) const FEATURES: [&str; 16] = [
     "elo",
     "glicko",
@@ -162,7 +162,7 @@ mod tests {
         replay(&Games::new(names, games).unwrap(), Elo::new(KFactor::Constant(20.0), 1200.0).unwrap(), glicko)
     }
 
-    /// Three games of `a`: a tie with `b`, then at another time a win and a loss, counted by hand.
+    /// Five games of three players, counted by hand; two of them are played at the same time.
     #[test]
     fn features_are_those_of_the_games_before() {
         let game = |time, left, right, outcome, is_neutral| Game { time, left, right, outcome, is_neutral };

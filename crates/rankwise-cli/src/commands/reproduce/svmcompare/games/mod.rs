@@ -1,5 +1,6 @@
-//! Section 4.3 and Figure 6: outcomes of games from what is known of the players before. Machines that see ratings and records,
-//! machines that see ratings alone, and the ratings themselves, by the AUC on the last eight months of eight years.
+//! Section 4.3 and Figure 6: outcomes of games from what is known of the players before. Machines that see ratings
+//! and records, machines that see ratings alone, and the ratings themselves, by the AUC on the last eight months of
+//! eight years.
 
 mod history;
 mod machine;
@@ -112,7 +113,8 @@ fn football(room: &Room) -> Run<Set> {
     let (periods, skipped) = periods::years(&seen, room.pick(2, N_PERIODS), Filter::BeforeTest);
     if periods.is_empty() {
         return Err(Failure::Fault(
-            "results.csv: no year has enough games from January to March, ties among them, and others from May on; give the whole file"
+            "results.csv: no year has enough games from January to March, ties among them, and others from May on; \
+             give the whole file"
                 .into(),
         ));
     }

@@ -63,8 +63,8 @@ impl Period {
         Period { name, choice: train.clone(), train, test: of(Part::Test) }
     }
 
-    /// A year of football: January to April to learn from, of these January to March to choose on; May to December to be
-    /// judged by.
+    /// A year of football: January to April to learn from, of these January to March to choose on; May to December to
+    /// be judged by.
     pub(super) fn of_year(seen: &[Recorded], year: i64, filter: Filter) -> Self {
         let part = |recorded: &Recorded| {
             let date = Date::of(recorded.game.time);
@@ -88,8 +88,8 @@ impl Period {
         Period::new(seen, year.to_string(), part, filter)
     }
 
-    /// Three months of chess: the first is history, the second is learnt from, the third judged. A month has no order, so that
-    /// the first three quarters of the rows stand for three of four months.
+    /// Three months of chess: the first is history, the second is learnt from, the third judged. A month has no
+    /// order, so that the first three quarters of the rows stand for three of four months.
     pub(super) fn of_months(seen: &[Recorded], filter: Filter) -> Self {
         let first = seen.first().map_or(0, |recorded| recorded.game.time);
         let part = |recorded: &Recorded| match recorded.game.time - first {

@@ -191,7 +191,8 @@ pub(super) fn findings(ready: &Ready, found: &Found) -> Run<Findings> {
         tables,
         picture: picture(&sets),
         caption: format!(
-            "Test AUC, a mark for each period ({}); the upright line is the mean. Machines have rankwise's squared hinge.",
+            "Test AUC, a mark for each period ({}); the upright line is the mean. Machines have rankwise's squared \
+             hinge.",
             football.set.periods.iter().map(|period| period.name.as_str()).collect::<Vec<_>>().join(", ")
         ),
         numbers: numbers(&sets, found)?,
@@ -211,9 +212,10 @@ fn lead(football: &Lines<'_>, claims: &[Claim]) -> String {
         mean(Judge::Machine(machine))
     };
     format!(
-        "International football over {}: Elo alone has a mean AUC of {:.3}, Glicko {:.3}, a linear machine on both {:.3}, on all 16 \
-         features {:.3}. {} of the paper's {} statements about chess hold here. With the games of four years to learn from \
-         instead of four months, the machine on both ratings has {:.3}, the one on all features {:.3}.",
+        "International football over {}: Elo alone has a mean AUC of {:.3}, Glicko {:.3}, a linear machine on both \
+         {:.3}, on all 16 features {:.3}. {} of the paper's {} statements about chess hold here. With the games of \
+         four years to learn from instead of four months, the machine on both ratings has {:.3}, the one on all \
+         features {:.3}.",
         count(football.set.periods.len(), "year"),
         mean(Judge::Elo),
         mean(Judge::Glicko),
@@ -240,10 +242,11 @@ fn notes(ready: &Ready, sets: &[Lines<'_>], found: &Found, n_tie_years: usize) -
     };
     let mut notes = vec![
         format!(
-            "The paper's eight years are not in the published test part of the chess data, which has {} games of three months, {} of \
-             them ties, by {} players; {} rows that are marked as spurious are left out. Its first month serves as history, the second \
-             is learnt from, the third judged. The paper's filter (ten games in the training part, no first games) leaves {} of {} \
-             games to learn from and {} of {} to judge: {}. Football carries the figure.",
+            "The paper's eight years are not in the published test part of the chess data, which has {} games of \
+             three months, {} of them ties, by {} players; {} rows that are marked as spurious are left out. Its \
+             first month serves as history, the second is learnt from, the third judged. The paper's filter (ten \
+             games in the training part, no first games) leaves {} of {} games to learn from and {} of {} to judge: \
+             {}. Football carries the figure.",
             chess.counts.games,
             chess.counts.ties,
             chess.counts.players,
@@ -255,8 +258,8 @@ fn notes(ready: &Ready, sets: &[Lines<'_>], found: &Found, n_tie_years: usize) -
             if chess.periods.is_empty() { "too few to measure anything" } else { "one period, and a small one" },
         ),
         format!(
-            "Football: {} matches, {} of them ties, by {} teams{}. The years are the last {} whole ones with enough matches: January to \
-             April to learn from ({} matches), May to December to judge ({}).{passed_over}",
+            "Football: {} matches, {} of them ties, by {} teams{}. The years are the last {} whole ones with enough \
+             matches: January to April to learn from ({} matches), May to December to judge ({}).{passed_over}",
             football.counts.games,
             football.counts.ties,
             football.counts.players,
@@ -269,36 +272,43 @@ fn notes(ready: &Ready, sets: &[Lines<'_>], found: &Found, n_tie_years: usize) -
             sizes(|period| period.test.len()),
         ),
         format!(
-            "As printed, the filter asks for ten games in the first four months. National teams play a handful: in all years together \
-             it would leave {} of {} matches to learn from and {} of {} to judge. So teams need ten matches before May instead; \
-             first matches are left out as printed.",
+            "As printed, the filter asks for ten games in the first four months. National teams play a handful: in \
+             all years together it would leave {} of {} matches to learn from and {} of {} to judge. So teams need \
+             ten matches before May instead; first matches are left out as printed.",
             football.counts.printed[0], football.counts.whole[0], football.counts.printed[1], football.counts.whole[1],
         ),
-        "Elo starts from 1200 with the K of the chess federation (25 in the first 30 games, then 15, 10 from 2400 on); for chess from the \
-         published ratings, players that are not among them from the lowest. Glicko starts from 1500 (chess: from the same ratings) \
-         with deviation 350, and c = 15 a month. Both move after every game. Games of the same day (chess: of the same month, whose \
-         order is not published) are looked at before any of them counts."
+        "Elo starts from 1200 with the K of the chess federation (25 in the first 30 games, then 15, 10 from 2400 \
+         on); for chess from the published ratings, players that are not among them from the lowest. Glicko starts \
+         from 1500 (chess: from the same ratings) with deviation 350, and c = 15 a month. Both move after every \
+         game. Games of the same day (chess: of the same month, whose order is not published) are looked at before \
+         any of them counts."
             .into(),
         format!(
-            "Features of a side: {}. The paper names all but three, which are ours: Glicko's deviation, and mean points and change of Elo over \
-             the last ten games. On neutral ground nobody has the first move.",
+            "Features of a side: {}. The paper names all but three, which are ours: Glicko's deviation, and mean \
+             points and change of Elo over the last ten games. On neutral ground nobody has the first move.",
             FEATURES.join(", ")
         ),
         format!(
-            "C is one of {}; degrees 1 to {} of the kernel (x·y/p + 1)^degree, p the number of features; γ of the Gaussian one of 0.1, 1 \
-             and 10. Features are standardised with the training games, which the paper does not say; its tiny values of C look made \
-             for features as they are. The best mean AUC over the splits counts; of equals, the largest C.",
-            if ready.search.is_quick { "10⁻⁴, 10⁻² and 1 (quick)" } else { "10⁻²⁰, 10⁻¹⁸, …, 1, as printed, and 10², which is ours" },
+            "C is one of {}; degrees 1 to {} of the kernel (x·y/p + 1)^degree, p the number of features; γ of the \
+             Gaussian one of 0.1, 1 and 10. Features are standardised with the training games, which the paper does \
+             not say; its tiny values of C look made for features as they are. The best mean AUC over the splits \
+             counts; of equals, the largest C.",
+            if ready.search.is_quick {
+                "10⁻⁴, 10⁻² and 1 (quick)"
+            } else {
+                "10⁻²⁰, 10⁻¹⁸, …, 1, as printed, and 10², which is ours"
+            },
             if ready.search.is_quick { 2 } else { 4 },
         ),
         hinge_note(ready, found)?,
-        "Four years to learn from are ours, and were tried after four months had been looked at, as the only other length: they say \
-         whether there is something to learn, which a few hundred matches may be too few for, and belong to no statement of the \
-         paper. Their training games overlap from year to year, so that p is a little small."
+        "Four years to learn from are ours, and were tried after four months had been looked at, as the only other \
+         length: they say whether there is something to learn, which a few hundred matches may be too few for, and \
+         belong to no statement of the paper. Their training games overlap from year to year, so that p is a little \
+         small."
             .into(),
         format!(
-            "Always the same answer has an AUC of half the share of the more common side among the games with a winner. In the paper a tie \
-             is the most common outcome of every set; here it is in {n_tie_years} of {}.",
+            "Always the same answer has an AUC of half the share of the more common side among the games with a \
+             winner. In the paper a tie is the most common outcome of every set; here it is in {n_tie_years} of {}.",
             football.periods.len()
         ),
     ];
@@ -310,8 +320,8 @@ fn notes(ready: &Ready, sets: &[Lines<'_>], found: &Found, n_tie_years: usize) -
     Ok(notes)
 }
 
-/// What became of a loss, over all machines that were chosen: how many of them collapsed, and how many points of the grid order
-/// no validation game.
+/// What became of a loss, over all machines that were chosen: how many of them collapsed, and how many points of the
+/// grid order no validation game.
 struct Fate {
     machines: usize,
     collapsed: usize,
@@ -340,9 +350,10 @@ impl Fate {
 fn hinge_note(ready: &Ready, found: &Found) -> Run<String> {
     let (hinge, shown) = (Fate::of(ready, found, Loss::Hinge)?, Fate::of(ready, found, SHOWN_LOSS)?);
     Ok(format!(
-        "The paper's loss is the hinge, whose best u may be 0: then all margins are equal, and the AUC is 0. It is for {} of the {} \
-         machines that were chosen, and {} of {} points of the grid order no validation game at all. With rankwise's squared hinge \
-         it is for {} of {}, and {} of {}. So the figure has the squared hinge; the hinge is in the tables.",
+        "The paper's loss is the hinge, whose best u may be 0: then all margins are equal, and the AUC is 0. It is \
+         for {} of the {} machines that were chosen, and {} of {} points of the grid order no validation game at \
+         all. With rankwise's squared hinge it is for {} of {}, and {} of {}. So the figure has the squared hinge, and \
+         by it the statements hold or do not; the hinge is in the tables.",
         hinge.collapsed,
         hinge.machines,
         hinge.flat,
