@@ -30,6 +30,7 @@ mod readme;
 mod report;
 mod report_items;
 mod report_tuning;
+mod reproduce_games;
 mod reproduce_rvm;
 mod room;
 mod simulate;

@@ -44,6 +44,7 @@ pub mod metrics;
 pub mod model;
 mod problem;
 mod progress;
+pub mod rating;
 pub mod selection;
 mod solver;
 

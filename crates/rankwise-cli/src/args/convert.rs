@@ -29,7 +29,7 @@ together, put there by way of the disk where the input has them apart. Text has 
 the shortest form that reads back as the same one. The file appears complete or not at all.
 
 --from reads data sets in the form their makers publish them. arff and letor are items; sushi, wmt,
-arena and jpeg-ai are compared pairs, written as a table for `train --pairs`. --label names the
+arena, jpeg-ai, chess and football are compared pairs, a table for `train --pairs`. --label names the
 target of an ARFF file (its last attribute), --drop leaves attributes out; --group says what pairs
 are grouped by. What a data set has that is of no use is left out, and a warning counts it.")]
 pub(crate) struct ConvertArgs {

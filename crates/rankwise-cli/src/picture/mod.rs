@@ -17,6 +17,7 @@ mod roc;
 mod scale;
 mod scatter;
 mod sheet;
+mod strips;
 mod svg;
 
 pub(crate) use bars::{Bar, Bars};
@@ -31,6 +32,7 @@ pub(crate) use reliability::ReliabilityChart;
 pub(crate) use roc::RocChart;
 pub(crate) use scatter::{Cloud, Scatter, Stroke};
 pub(crate) use sheet::Sheet;
+pub(crate) use strips::{Strip, Strips};
 pub(crate) use svg::escape;
 
 use svg::{Canvas, coordinate};

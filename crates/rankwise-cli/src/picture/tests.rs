@@ -94,6 +94,17 @@ fn charts(numbers: &[f64]) -> Vec<Picture> {
             marks: vec![(name(), number(0)), (name(), number(1)), (name(), number(2))],
         }
         .draw(),
+        Strips {
+            name: "strips",
+            title: name(),
+            axis: name(),
+            kinds: vec![name(), name()],
+            strips: vec![
+                Strip { label: name(), kind: 0, values: numbers.to_vec() },
+                Strip { label: name(), kind: 7, values: Vec::new() },
+            ],
+        }
+        .draw(),
         Bars { name: "weights", title: name(), axis: name(), bars }.draw(),
         Levels {
             name: "levels",

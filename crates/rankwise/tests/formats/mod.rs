@@ -2,6 +2,7 @@
 
 mod block_file;
 mod compressed;
+mod games;
 mod item_tables;
 mod model_file;
 mod output;
@@ -10,6 +11,7 @@ mod parquet;
 mod properties;
 mod published;
 mod published_files;
+mod published_games;
 mod published_pairs;
 mod svmlight;
 mod svmlight_errors;

@@ -36,6 +36,7 @@ const STUDIES: &[&dyn Study] = &[
     &svmcompare::Figure3,
     &svmcompare::Figure4,
     &svmcompare::Figure5,
+    &svmcompare::Figure6,
     &svmcompare::Letor,
     &online::Online,
     &pairwise_transform::PairwiseTransform,

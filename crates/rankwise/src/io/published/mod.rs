@@ -5,7 +5,10 @@
 
 mod arff;
 mod battles;
+mod chess;
 mod files;
+mod football;
+mod games;
 mod jpeg_ai;
 mod letor;
 mod pairs;
@@ -14,6 +17,9 @@ mod wmt;
 
 pub use arff::{ArffAttribute, ArffKind, ArffRanking, ArffTable, ArffTarget, ArffValue, read_arff};
 pub use battles::read_battles;
+pub use chess::{ChessRating, read_chess_games, read_chess_ratings};
+pub use football::read_football;
+pub use games::PublishedGames;
 pub use jpeg_ai::read_jpeg_ai;
 pub use letor::{LETOR_FOLDS, LetorFold, LetorFolds, LetorPart};
 pub use pairs::{Grouping, LeftOut, PAIR_SOURCES, PublishedPairs, ReadPairs};

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::games::{chess_pairs, football_pairs};
 use super::{read_battles, read_jpeg_ai, read_wmt, sushi_pairs};
 use crate::data::{Comparisons, Context, Features, Items, Outcome, Pair, PairSet, Precision};
 use crate::error::{Error, Result};
@@ -14,8 +15,14 @@ use crate::io::{Format, Source};
 pub type ReadPairs = fn(&Path) -> Result<PublishedPairs>;
 
 /// The data sets of pairs, each with the word that names it.
-pub const PAIR_SOURCES: &[(&str, ReadPairs)] =
-    &[("sushi", sushi_pairs), ("wmt", read_wmt), ("arena", read_battles), ("jpeg-ai", read_jpeg_ai)];
+pub const PAIR_SOURCES: &[(&str, ReadPairs)] = &[
+    ("sushi", sushi_pairs),
+    ("wmt", read_wmt),
+    ("arena", read_battles),
+    ("jpeg-ai", read_jpeg_ai),
+    ("chess", chess_pairs),
+    ("football", football_pairs),
+];
 
 /// A way to put pairs into groups: by judge, by sentence, ….
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

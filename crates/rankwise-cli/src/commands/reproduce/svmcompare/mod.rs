@@ -1,11 +1,13 @@
 //! The experiments of the SVMcompare paper.
 
+mod games;
 mod letor;
 mod levels;
 mod panels;
 mod separable;
 mod sushi;
 
+pub(super) use games::Figure6;
 pub(super) use letor::Letor;
 pub(super) use levels::Figure3;
 pub(super) use panels::{Figure4, Figure5};
