@@ -3,6 +3,7 @@
 use rankwise::io::published::PAIR_SOURCES;
 
 use crate::published_files::{Log, write_arff, write_battles, write_jpeg_ai, write_letor, write_sushi, write_wmt};
+use crate::published_games::{chess_files, football_results};
 use crate::room::Room;
 
 /// A room with a data set of every kind, of some hundred rows.
@@ -18,6 +19,8 @@ fn room() -> Room {
     write_battles(&room.path("battles.json"), Log::JsonArray, 5, 80, 1);
     write_battles(&room.path("sides.csv"), Log::Sides, 5, 80, 1);
     write_jpeg_ai(&room.path("jpeg.csv"), 100, 1);
+    room.write("games.csv", &chess_files(12, 60, 1).0);
+    room.write("results.csv", &football_results(2001..=2002, 8, 10, 1));
     room
 }
 
@@ -80,6 +83,8 @@ fn pairs_are_learnt_from_what_was_written() {
         ("arena", "battles.json"),
         ("arena", "sides.csv"),
         ("jpeg-ai", "jpeg.csv"),
+        ("chess", "games.csv"),
+        ("football", "results.csv"),
     ];
     for (word, input) in inputs {
         assert!(PAIR_SOURCES.iter().any(|(known, _)| *known == word));
@@ -106,7 +111,8 @@ fn pairs_are_learnt_from_what_was_written() {
 fn what_makes_no_sense_is_refused() {
     let room = room();
     let before = room.names();
-    room.run("convert --from moon made.arff a.csv").fails(2, &["arff, letor, sushi, wmt, arena, jpeg-ai"]);
+    room.run("convert --from moon made.arff a.csv")
+        .fails(2, &["arff, letor, sushi, wmt, arena, jpeg-ai, chess, football"]);
     room.run("convert --from letor letor a.svm").fails(2, &["--fold", "--part"]);
     room.run("convert --from letor letor a.svm --fold 6 --part train").fails(2, &["fold = 6", "1 to 5"]);
     room.run("convert --from letor letor a.svm --fold 1 --part all").fails(2, &["train, validation, test"]);

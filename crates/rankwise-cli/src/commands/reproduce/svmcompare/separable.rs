@@ -190,8 +190,11 @@ fn weights(model: &Model) -> Run<[f64; 2]> {
     }
 }
 
+/// From where to where.
+type Line = [(f64, f64); 2];
+
 /// The line w·d = level, long enough for any picture.
-fn line(w: [f64; 2], level: f64) -> [(f64, f64); 2] {
+fn line(w: [f64; 2], level: f64) -> Line {
     let square = w[0] * w[0] + w[1] * w[1];
     let (x, y) = (level * w[0] / square, level * w[1] / square);
     let far = 1e3 / square.sqrt();
@@ -240,7 +243,7 @@ fn picture(pairs: &Comparisons) -> Run<Picture> {
                 Outcome::Left => others.push((-x, -y)),
             }
         }
-        let of = |model: &Model, margin: f64| -> Run<[Vec<[(f64, f64); 2]>; 2]> {
+        let of = |model: &Model, margin: f64| -> Run<[Vec<Line>; 2]> {
             let w = weights(model)?;
             Ok([vec![line(w, 1.0)], vec![line(w, 1.0 - margin), line(w, 1.0 + margin)]])
         };
