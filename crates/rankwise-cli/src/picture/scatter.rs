@@ -73,8 +73,8 @@ impl Scatter {
         }
         for (at, stroke) in self.strokes.iter().enumerate() {
             for [from, to] in &stroke.lines {
-                let at = |point: &(f64, f64)| Some((frame.x.beyond(point.0)?, frame.y.beyond(point.1)?));
-                let (Some(from), Some(to)) = (at(from), at(to)) else { continue };
+                let place = |point: &(f64, f64)| Some((frame.x.beyond(point.0)?, frame.y.beyond(point.1)?));
+                let (Some(from), Some(to)) = (place(from), place(to)) else { continue };
                 if let Some((from, to)) = clipped(frame.area, from, to) {
                     canvas.path(&format!("rw-line rw-s{}", at % 6), &Path::through(&[from, to]));
                 }
