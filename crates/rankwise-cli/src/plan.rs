@@ -1,6 +1,7 @@
 //! What is meant: typed options turned into parameters of the library. Options that do not apply are refused, never
 //! ignored; ranges are the library's business.
 
+mod convert;
 mod evaluate;
 mod grid;
 mod online;
@@ -25,6 +26,7 @@ use crate::args::{
 };
 use crate::exit::{Failure, Run};
 
+pub(crate) use convert::{ConvertPlan, convert};
 pub(crate) use evaluate::{EvaluatePlan, PairsPlan, RankedPlan, evaluate};
 pub(crate) use online::OnlinePlan;
 pub(crate) use svm::SvmPlan;

@@ -22,12 +22,19 @@ mod predict;
 mod probabilities;
 mod process;
 mod programs;
+mod published;
+#[path = "../../rankwise/tests/formats/published_files.rs"]
+mod published_files;
+#[path = "../../rankwise/tests/formats/published_games.rs"]
+mod published_games;
 mod rank_items;
 mod readme;
 mod report;
 mod report_items;
 mod report_tuning;
+mod reproduce;
 mod reproduce_games;
+mod reproduce_rvm;
 mod room;
 mod simulate;
 mod svm;

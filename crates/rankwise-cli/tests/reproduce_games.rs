@@ -1,11 +1,8 @@
 //! `reproduce svmcompare-fig6` on simulated games: files, numbers, what a broken file is told.
 
-#[path = "../../rankwise/tests/formats/published_games.rs"]
-mod published_games;
-
 use crate::browser::check_page;
+use crate::published_games::{chess_files, football_results};
 use crate::room::Room;
-use published_games::{chess_files, football_results};
 
 const NAME: &str = "svmcompare-fig6";
 

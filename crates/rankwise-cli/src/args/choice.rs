@@ -3,6 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankwise::data::simulate::Norm;
 use rankwise::data::{Precision, Scale};
+use rankwise::io::published::{LetorPart, PAIR_SOURCES, ReadPairs};
 use rankwise::io::{Format, IndexBase, Queries};
 use rankwise::kernel::Gamma;
 use rankwise::metrics::{ClassMetric, PairMetric, ValueMetric};
@@ -65,6 +66,17 @@ pub(crate) enum PredictFormat {
     Csv,
     /// A run of the Text Retrieval Conference.
     Trec,
+}
+
+/// A data set in the form its makers publish it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Published {
+    /// Items in WEKA's format.
+    Arff,
+    /// Items in folds.
+    Letor,
+    /// Compared pairs: the word for them, and what reads them.
+    Pairs(&'static str, ReadPairs),
 }
 
 /// A metric of judged pairs.
@@ -225,6 +237,15 @@ pub(super) fn precision() -> impl TypedValueParser<Value = Precision> {
 
 pub(super) fn format() -> impl TypedValueParser<Value = Format> {
     one_of(Format::WORDS.to_vec())
+}
+
+pub(super) fn published() -> impl TypedValueParser<Value = Published> {
+    let pairs = PAIR_SOURCES.iter().map(|&(word, read)| (word, Published::Pairs(word, read)));
+    one_of([("arff", Published::Arff), ("letor", Published::Letor)].into_iter().chain(pairs).collect())
+}
+
+pub(super) fn letor_part() -> impl TypedValueParser<Value = LetorPart> {
+    one_of(LetorPart::ALL.map(|part| (part.name(), part)).to_vec())
 }
 
 pub(super) fn index_base() -> impl TypedValueParser<Value = IndexBase> {

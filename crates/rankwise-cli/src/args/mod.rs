@@ -14,7 +14,7 @@ mod use_model;
 
 use clap::{Parser, Subcommand};
 
-pub(crate) use choice::{KernelName, LabelMetric, MetricName, PredictFormat};
+pub(crate) use choice::{KernelName, LabelMetric, MetricName, PredictFormat, Published};
 pub(crate) use convert::ConvertArgs;
 pub(crate) use data::{ColumnArgs, DataArgs};
 pub(crate) use evaluate::EvaluateArgs;
@@ -67,8 +67,8 @@ pub(crate) enum Command {
     Evaluate(Box<EvaluateArgs>),
     /// Write a page with pictures: a model on items with labels or on compared pairs
     Report(ReportArgs),
-    /// Items from one format into another; block files for data larger than memory
-    Convert(ConvertArgs),
+    /// Items from one format into another; block files for data larger than memory; published data sets
+    Convert(Box<ConvertArgs>),
     /// Show what is in a model file
     Inspect(InspectArgs),
     /// Draw pairs from a known ranking function

@@ -86,17 +86,26 @@ impl Scale {
     /// The pixel of a number; beyond the ends, the end. `None` for NaN, and on a logarithmic scale for what is not
     /// above 0.
     pub(crate) fn at(&self, value: f64) -> Option<f64> {
+        let share = self.share(value)?.clamp(0.0, 1.0);
+        Some(self.pixels.0 + share * (self.pixels.1 - self.pixels.0))
+    }
+
+    /// The same, beyond the ends, too: lines that leave the picture keep their slope.
+    pub(super) fn beyond(&self, value: f64) -> Option<f64> {
+        Some(self.pixels.0 + self.share(value)? * (self.pixels.1 - self.pixels.0))
+    }
+
+    /// 0 at the low end, 1 at the high one.
+    fn share(&self, value: f64) -> Option<f64> {
         if value.is_nan() || (self.is_log && value <= 0.0) {
             return None;
         }
-        let value = value.clamp(self.low, self.high);
-        let share = if self.is_log {
+        Some(if self.is_log {
             (value.log10() - self.low.log10()) / (self.high.log10() - self.low.log10())
         } else {
             // Halves, so that the difference of the largest numbers is one.
             (value / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0)
-        };
-        Some(self.pixels.0 + share.clamp(0.0, 1.0) * (self.pixels.1 - self.pixels.0))
+        })
     }
 
     /// Ticks, as many as stand side by side in `room` pixels; none whose label would stick out far.

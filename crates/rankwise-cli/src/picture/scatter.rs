@@ -73,7 +73,8 @@ impl Scatter {
         }
         for (at, stroke) in self.strokes.iter().enumerate() {
             for [from, to] in &stroke.lines {
-                let (Some(from), Some(to)) = (frame.at(*from), frame.at(*to)) else { continue };
+                let pixel = |point: &(f64, f64)| Some((frame.x.beyond(point.0)?, frame.y.beyond(point.1)?));
+                let (Some(from), Some(to)) = (pixel(from), pixel(to)) else { continue };
                 if let Some((from, to)) = clipped(frame.area, from, to) {
                     canvas.path(&format!("rw-line rw-s{}", at % 6), &Path::through(&[from, to]));
                 }
@@ -106,6 +107,23 @@ fn clipped(area: Area, from: (f64, f64), to: (f64, f64)) -> Option<((f64, f64), 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_that_leave_the_picture_keep_their_slope() {
+        let stroke = |far: f64| {
+            let scatter = Scatter {
+                name: "s",
+                title: String::new(),
+                description: String::new(),
+                x: Axis::linear("x").with(&[-1.0, 1.0]),
+                y: Axis::linear("y").with(&[-1.0, 1.0]),
+                clouds: Vec::new(),
+                strokes: vec![Stroke { label: String::new(), lines: vec![[(-far, -far / 2.0), (far, far / 2.0)]] }],
+            };
+            scatter.draw().inline()
+        };
+        assert_eq!(stroke(1.0), stroke(64.0));
+    }
 
     #[test]
     fn lines_end_where_the_picture_does() {

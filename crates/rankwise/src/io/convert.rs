@@ -19,9 +19,10 @@ use sink::Sink;
 use survey::Survey;
 
 use super::block_file::Shape;
+use super::items::RESERVED;
 use super::output::write_atomically;
 use super::{Columns, Format, Source};
-use crate::data::Precision;
+use crate::data::{Precision, Ranking};
 use crate::error::{Error, Result};
 
 /// How items are converted.
@@ -81,13 +82,48 @@ pub fn convert(source: &Source, columns: &Columns, target: &Path, how: &Conversi
         Some(format) => format,
         None => Format::of_target(target)?,
     };
-    let directory = match target.parent() {
+    let directory = directory_of(target);
+    let input = Input::open(source, columns, directory, how)?;
+    convert_input(&input, target, format, how)
+}
+
+/// Writes items that are in memory, known as `name`, as [`convert`] does. Features of a name that means something else in a
+/// table of items (`weight`, `label`, …) get a `_` behind it, and a warning says so.
+pub fn convert_ranking(ranking: &Ranking, name: &str, target: &Path, how: &Conversion<'_>) -> Result<Converted> {
+    let format = how.format.map_or_else(|| Format::of_target(target), Ok)?;
+    let mut names = ranking.items.feature_names.clone();
+    let mut warnings = Vec::new();
+    if let Some(names) = &mut names
+        && format != Format::SvmLight
+    {
+        for reserved in RESERVED {
+            let Some(at) = names.iter().position(|name| name == reserved) else { continue };
+            let mut free = format!("{reserved}_");
+            while names.contains(&free) {
+                free.push('_');
+            }
+            warnings
+                .push(format!("the feature {reserved} is called {free}: {reserved} means something else in tables"));
+            names[at] = free;
+        }
+    }
+    let mut converted = convert_input(&Input::held(ranking, names, name, how), target, format, how)?;
+    converted.warnings.append(&mut warnings);
+    Ok(converted)
+}
+
+/// The directory that a file is in.
+fn directory_of(target: &Path) -> &Path {
+    match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
-    };
-    let input = Input::open(source, columns, directory, how)?;
-    let survey = Survey::of(&input, how)?;
-    let shape = survey.shape(&input, how.precision)?;
+    }
+}
+
+fn convert_input(input: &Input<'_>, target: &Path, format: Format, how: &Conversion<'_>) -> Result<Converted> {
+    let directory = directory_of(target);
+    let survey = Survey::of(input, how)?;
+    let shape = survey.shape(input, how.precision)?;
     sink::check(format, &shape)?;
     let must_regroup = format == Format::Blocks && !survey.is_grouped();
     let mut failure = None;
@@ -100,11 +136,11 @@ pub fn convert(source: &Source, columns: &Columns, target: &Path, how: &Conversi
                 sink.push(number, begins_group, row)
             };
             if must_regroup {
-                regroup::for_each(&input, &survey, directory, how, &mut push)?;
+                regroup::for_each(input, &survey, directory, how, &mut push)?;
             } else {
-                survey.for_each_again(&input, &mut push)?;
+                survey.for_each_again(input, &mut push)?;
             }
-            if sink.finish()? { Ok(()) } else { Err(crate::data::rows_are_gone(&source.name())) }
+            if sink.finish()? { Ok(()) } else { Err(crate::data::rows_are_gone(&input.name())) }
         };
         write().map_err(|error| {
             failure = Some(error);

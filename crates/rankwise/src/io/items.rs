@@ -13,7 +13,7 @@ use crate::data::{ClassItems, Features, Groups, Items, Precision, Ranking, order
 use crate::error::{Error, Place, Result};
 
 /// The columns of an item table that are never features.
-const RESERVED: [&str; 6] = ["id", "label", "qid", "weight", "group_weight", "margin"];
+pub(super) const RESERVED: [&str; 6] = ["id", "label", "qid", "weight", "group_weight", "margin"];
 
 /// A file of items, in its order.
 #[derive(Debug, Clone)]

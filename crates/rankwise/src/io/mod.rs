@@ -28,7 +28,7 @@ mod trec;
 mod write;
 
 pub use block_file::BlockFile;
-pub use convert::{Conversion, Converted, convert};
+pub use convert::{Conversion, Converted, convert, convert_ranking};
 pub use items::{ItemTable, LabelWords, open_blocks, read_classes, read_items, read_ranking};
 pub use model_file::{model_from_bytes, model_to_bytes, read_model, write_model};
 pub use output::write_atomically;

@@ -49,6 +49,12 @@ impl Format {
             let other = Self::EXTENSIONS.iter().find(|(known, _)| known.eq_ignore_ascii_case(extension));
             Format::parse(extension).or(other.map(|&(_, format)| format))
         };
+        if extension.as_ref().is_some_and(|extension| extension.eq_ignore_ascii_case("arff")) {
+            return Err(Error::Unsupported {
+                problem: format!("{}: .arff files are neither learnt from as they are nor written", path.display()),
+                remedy: "make a table of one first: rankwise convert IN.arff OUT.csv".into(),
+            });
+        }
         extension.as_deref().and_then(of_extension).ok_or_else(|| Error::Unsupported {
             problem: match &extension {
                 Some(extension) => format!("{}: no format has the extension .{extension}", path.display()),

@@ -355,7 +355,8 @@ impl Table {
         Error::data(self.place(column), problem, format!("{verb}, or {way_out}"))
     }
 
-    fn text(&self, column: usize) -> Result<&str> {
+    /// A cell that may be empty, without the blanks around it.
+    pub(super) fn text(&self, column: usize) -> Result<&str> {
         match &self.rows {
             Rows::Text(rows) => match std::str::from_utf8(&rows.record[column]) {
                 Ok(text) => Ok(text.trim()),

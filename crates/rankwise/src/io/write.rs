@@ -7,14 +7,26 @@ use crate::data::Comparisons;
 use crate::error::{Error, Result};
 
 /// Writes comparisons as CSV: `left,right` where the items have ids, `left.NAME,…,right.NAME,…` where they have features
-/// of their own (`x1`, `x2`, … when these have no names), `outcome` (−1, 0, 1), then `weight` and `group` where there
-/// are any. Numbers are in shortest round-trip form; reading takes blanks off the ends of ids.
+/// of their own (`x1`, `x2`, … when these have no names), `outcome` (−1, 0, 1), then `weight`, `group` and `pair.NAME` where
+/// there are any. Numbers are in shortest round-trip form; reading takes blanks off the ends of ids.
 pub fn write_pairs(out: &mut dyn Write, data: &Comparisons) -> Result<()> {
-    write_table(out, data).map_err(|source| Error::Io { path: PathBuf::from("output"), action: "write", source })
+    let text = PairText { data, delimiter: b',', group_names: None, times: None };
+    write_table(out, &text).map_err(|source| Error::Io { path: PathBuf::from("output"), action: "write", source })
 }
 
-fn write_table(out: &mut dyn Write, data: &Comparisons) -> io::Result<()> {
-    let mut table = csv::Writer::from_writer(out);
+/// A table of pairs to be written.
+pub(super) struct PairText<'a> {
+    pub(super) data: &'a Comparisons,
+    pub(super) delimiter: u8,
+    /// What the groups are called; `None`: by their numbers.
+    pub(super) group_names: Option<&'a [String]>,
+    /// The time of each pair.
+    pub(super) times: Option<&'a [String]>,
+}
+
+pub(super) fn write_table(out: &mut dyn Write, text: &PairText<'_>) -> io::Result<()> {
+    let data = text.data;
+    let mut table = csv::WriterBuilder::new().delimiter(text.delimiter).from_writer(out);
     let items = &data.set.items;
     let n_features = if items.are_indicators { 0 } else { items.features.n_cols() };
     let names = match &items.feature_names {
@@ -31,15 +43,17 @@ fn write_table(out: &mut dyn Write, data: &Comparisons) -> io::Result<()> {
         }
     }
     table.write_field("outcome")?;
-    if data.weights.is_some() {
-        table.write_field("weight")?;
+    let others = [("weight", data.weights.is_some()), ("group", data.groups.is_some()), ("time", text.times.is_some())];
+    for (name, _) in others.into_iter().filter(|(_, is_there)| *is_there) {
+        table.write_field(name)?;
     }
-    if data.groups.is_some() {
-        table.write_field("group")?;
+    for name in data.set.context.iter().flat_map(|context| &context.names) {
+        table.write_field(format!("pair.{name}"))?;
     }
     table.write_record(None::<&[u8]>)?;
 
     let mut row = vec![0.0; n_features];
+    let mut context_row = vec![0.0; data.set.context.as_ref().map_or(0, |context| context.names.len())];
     let mut cell = String::new();
     for (k, (pair, outcome)) in data.set.pairs.iter().zip(&data.outcomes).enumerate() {
         let sides = [pair.left as usize, pair.right as usize];
@@ -61,7 +75,19 @@ fn write_table(out: &mut dyn Write, data: &Comparisons) -> io::Result<()> {
             table.write_field(shortest(weights[k], &mut cell))?;
         }
         if let Some(groups) = &data.groups {
-            table.write_field(groups[k].to_string())?;
+            match text.group_names.and_then(|names| names.get(groups[k] as usize)) {
+                Some(name) => table.write_field(name)?,
+                None => table.write_field(groups[k].to_string())?,
+            }
+        }
+        if let Some(times) = text.times {
+            table.write_field(times.get(k).map_or("", String::as_str))?;
+        }
+        if let Some(context) = &data.set.context {
+            context.features.copy_row(k, &mut context_row);
+            for &value in &context_row {
+                table.write_field(shortest(value, &mut cell))?;
+            }
         }
         table.write_record(None::<&[u8]>)?;
     }

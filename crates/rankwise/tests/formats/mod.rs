@@ -9,7 +9,10 @@ mod output;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod properties;
+mod published;
+mod published_files;
 mod published_games;
+mod published_pairs;
 mod svmlight;
 mod svmlight_errors;
 mod tables;

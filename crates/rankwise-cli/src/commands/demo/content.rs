@@ -4,7 +4,7 @@
 use rankwise::data::simulate::Norm;
 use rankwise::model::Method;
 
-use super::study::{CURVES_PAIRS, Point, Results, TABLE_NORM, norms};
+use super::study::{CURVES_PAIRS, Point, Results, norms};
 use super::{Demo, Row, TITLE, three_digits};
 use crate::commands::curves;
 use crate::commands::pair_trial::METHODS;

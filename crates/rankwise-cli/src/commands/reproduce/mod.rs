@@ -5,7 +5,11 @@
 
 mod data_dir;
 mod journal;
+mod legacy_normal;
+mod online;
+mod pairwise_transform;
 mod results;
+mod rvm;
 mod stats;
 mod study;
 mod svmcompare;
@@ -18,7 +22,7 @@ use std::path::Path;
 use data_dir::DataDir;
 use journal::{Head, Journal};
 use serde_json::json;
-use study::{Room, Study};
+use study::{Found, Room, Study, Task};
 
 use crate::args::{Common, ReproduceArgs};
 use crate::exit::{Failure, Run};
@@ -34,8 +38,15 @@ const STUDIES: &[&dyn Study] = &[
     &svmcompare::Figure5,
     &svmcompare::Figure6,
     &svmcompare::Letor,
+    &online::Online,
+    &pairwise_transform::PairwiseTransform,
     &swapped::SwappedTable,
     &xor::Xor,
+    &rvm::Sizes(rvm::Shown::Accuracy),
+    &rvm::Sizes(rvm::Shown::Seconds),
+    &rvm::Sizes(rvm::Shown::Vectors),
+    &rvm::Noise,
+    &rvm::Table2,
 ];
 
 /// Runs the studies that were named.
@@ -55,30 +66,19 @@ pub(super) fn run(args: &ReproduceArgs, common: &Common, output: &Output) -> Run
         output.note(|| format!("{} ({} of {})", study.name(), at + 1, studies.len()));
         let files = study.needs().iter().map(|need| room.data.find(need)).collect::<Run<Vec<_>>>()?;
         let prepared = study.prepare(&room)?;
-        let head = Head {
-            study: study.name().into(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            seed: room.seed,
-            quick: room.is_quick,
-            fingerprint: data_dir::fingerprint(&files)?,
-        };
-        let (journal, mut found) =
-            Journal::open(&args.out.join(format!("{}.journal", study.name())), &head, args.fresh)?;
         let tasks = prepared.tasks();
-        let resumed = tasks.iter().filter(|task| found.contains(&task.key)).count();
-        if resumed > 0 {
-            output.note(|| format!("{resumed} of {} are in the journal", count(tasks.len(), "task")));
-        }
-        let ending = work::run(&tasks, &journal, &mut found, output.shows_progress());
-        if let Err(Failure::Interrupted) = ending {
-            let done = tasks.iter().filter(|task| found.contains(&task.key)).count();
-            output.warning(&format!(
-                "{}: {done} of {} done; the same command goes on from there",
-                study.name(),
-                count(tasks.len(), "task")
-            ));
-        }
-        ending?;
+        let (found, resumed) = if tasks.is_empty() {
+            Default::default()
+        } else {
+            let head = Head {
+                study: study.name().into(),
+                version: env!("CARGO_PKG_VERSION").into(),
+                seed: room.seed,
+                quick: room.is_quick,
+                fingerprint: data_dir::fingerprint(&files)?,
+            };
+            do_tasks(&tasks, &head, args, output)?
+        };
         let findings = prepared.tell(&found)?;
         interrupt::check()?;
         let written = results::write(*study, &room, &findings, &args.out)?;
@@ -92,6 +92,23 @@ pub(super) fn run(args: &ReproduceArgs, common: &Common, output: &Output) -> Run
         }
     }
     if output.is_json() { output.result(|| json!({ "studies": told }), String::new) } else { Ok(()) }
+}
+
+/// Does what the journal lacks; gives all numbers, and how many tasks were in the journal.
+fn do_tasks(tasks: &[Task<'_>], head: &Head, args: &ReproduceArgs, output: &Output) -> Run<(Found, usize)> {
+    let path = args.out.join(format!("{}.journal", head.study));
+    let (journal, mut found) = Journal::open(&path, head, args.fresh)?;
+    let n_done = |found: &Found| tasks.iter().filter(|task| found.contains(&task.key)).count();
+    let (resumed, all) = (n_done(&found), count(tasks.len(), "task"));
+    if resumed > 0 {
+        output.note(|| format!("{resumed} of {all} are in the journal"));
+    }
+    let ending = work::run(tasks, &journal, &mut found, output.shows_progress());
+    if let Err(Failure::Interrupted) = ending {
+        let done = n_done(&found);
+        output.warning(&format!("{}: {done} of {all} done; the same command goes on from there", head.study));
+    }
+    ending.map(|()| (found, resumed))
 }
 
 /// The studies of these names, each once.

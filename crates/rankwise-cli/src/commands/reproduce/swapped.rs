@@ -172,11 +172,11 @@ struct Table1 {
 impl Prepared for Table1 {
     fn tasks(&self) -> Vec<Task<'_>> {
         let mut tasks = Vec::new();
-        for set in 0..SETS.len() {
+        for (set, facts) in SETS.iter().enumerate() {
             for &(scale, scale_name) in self.scales {
                 for machine in Machine::ALL {
                     for holdout in 0..self.n_holdouts {
-                        let n = SETS[set].n_train as f64;
+                        let n = facts.n_train as f64;
                         let work = move || self.trial(set, scale, machine, holdout);
                         tasks.push(Task::new(key(set, scale_name, machine, holdout), n * n, work));
                     }

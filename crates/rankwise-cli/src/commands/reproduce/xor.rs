@@ -16,8 +16,8 @@ const POINTS: [[f64; 2]; 4] = [[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0
 const LABELS: [f64; 4] = [-1.0, 1.0, 1.0, -1.0];
 /// The tutorial's numbers are fractions; ours must be those.
 const CLOSE: f64 = 1e-6;
-/// Points along a side of the picture.
-const SIDE: usize = 41;
+/// Points along a side of the picture: an even number, so that none lies on the curve f = 0.
+const SIDE: usize = 42;
 
 /// The study.
 pub(super) struct Xor;

@@ -4,10 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Conversion;
-use crate::data::Precision;
-use crate::error::{Error, Result};
+use crate::data::{Precision, Ranking};
+use crate::error::{Error, Place, Result};
 use crate::io::block_file::{BlockFile, RowPart};
-use crate::io::{Columns, Format, Source, items, svmlight};
+use crate::io::{Columns, Format, IndexBase, Source, items, svmlight};
 
 /// Items between two questions whether to stop.
 const ITEMS_AT_A_TIME: usize = 256;
@@ -30,10 +30,17 @@ pub(in super::super) struct ItemRow<'a> {
 /// What takes an item.
 pub(in super::super) type Take<'a> = &'a mut dyn FnMut(&ItemRow<'_>) -> Result<()>;
 
-/// A file of items that can be read again.
+/// Items in memory, and the names of their features.
+struct Held<'a> {
+    ranking: &'a Ranking,
+    names: Option<Vec<String>>,
+}
+
+/// A file of items that can be read again, or items in memory.
 pub(super) struct Input<'a> {
     source: Source,
     columns: &'a Columns,
+    held: Option<Held<'a>>,
     stop: &'a dyn Fn() -> bool,
     must_fit_f32: bool,
     blocks: Option<BlockFile>,
@@ -58,7 +65,22 @@ impl<'a> Input<'a> {
         let (source, copy) =
             if source.can_read_again() { (source.clone(), None) } else { copied(source, directory, how)? };
         let must_fit_f32 = how.precision == Precision::F32;
-        Ok(Input { source, columns, stop: how.stop, must_fit_f32, blocks, _copy: copy })
+        Ok(Input { source, columns, held: None, stop: how.stop, must_fit_f32, blocks, _copy: copy })
+    }
+
+    /// Items in memory, which messages call `name`.
+    pub(super) fn held(ranking: &'a Ranking, names: Option<Vec<String>>, name: &str, how: &Conversion<'a>) -> Self {
+        const NO_COLUMNS: &Columns =
+            &Columns { id: None, weight: None, group: None, label: None, drop: Vec::new(), index_base: IndexBase::One };
+        Input {
+            source: Source::Copy { path: PathBuf::new(), name: name.into(), format: Format::Csv },
+            columns: NO_COLUMNS,
+            held: Some(Held { ranking, names }),
+            stop: how.stop,
+            must_fit_f32: how.precision == Precision::F32,
+            blocks: None,
+            _copy: None,
+        }
     }
 
     /// What to call it in messages.
@@ -71,13 +93,28 @@ impl<'a> Input<'a> {
         self.blocks.as_ref()
     }
 
+    /// How many features there are, as far as it is known before reading.
+    pub(super) fn known_width(&self) -> usize {
+        match (&self.held, &self.blocks) {
+            (Some(held), _) => held.ranking.items.features.n_cols(),
+            (None, Some(file)) => file.n_features(),
+            (None, None) => 0,
+        }
+    }
+
     /// Whether features are stored compressed if that is smaller: where a file may leave zeros out.
     pub(super) fn may_be_sparse(&self) -> bool {
-        self.source.format() == Format::SvmLight
+        match &self.held {
+            Some(held) => held.ranking.items.features.is_sparse(),
+            None => self.source.format() == Format::SvmLight,
+        }
     }
 
     /// Names of features, where there are any.
     pub(super) fn feature_names(&self) -> Result<Option<Vec<String>>> {
+        if let Some(held) = &self.held {
+            return Ok(held.names.clone());
+        }
         match &self.blocks {
             Some(file) => Ok(file.feature_names().map(<[String]>::to_vec)),
             None if self.source.format() == Format::SvmLight => Ok(None),
@@ -95,6 +132,9 @@ impl<'a> Input<'a> {
             n += 1;
             take(row)
         };
+        if let Some(held) = &self.held {
+            return for_each_held(held.ranking, self.must_fit_f32, &self.name(), &mut each);
+        }
         match &self.blocks {
             Some(file) => for_each_of_blocks(file, &mut each),
             None if self.source.format() == Format::SvmLight => {
@@ -133,6 +173,35 @@ fn for_each_of_blocks(file: &BlockFile, take: Take<'_>) -> Result<()> {
                 line: None,
             })?;
         }
+    }
+    Ok(())
+}
+
+fn for_each_held(ranking: &Ranking, must_fit_f32: bool, name: &str, take: Take<'_>) -> Result<()> {
+    let features = &ranking.items.features;
+    let (mut columns, mut values) = (Vec::new(), Vec::new());
+    for (item, &label) in ranking.labels.iter().enumerate() {
+        columns.clear();
+        values.clear();
+        features.for_each_in_row(item, |column, value| {
+            columns.push(column as u32);
+            values.push(value);
+        });
+        if let Some(value) = values.iter().find(|&&value| must_fit_f32 && !(value as f32).is_finite()) {
+            let problem = format!("{value} is beyond the range of f32");
+            return Err(Error::data(Place::file(name), problem, "store features in f64"));
+        }
+        let group = ranking.groups.numbers()[item] as usize;
+        take(&ItemRow {
+            label: Some(label),
+            weight: ranking.weights.as_ref().map(|weights| weights[item]),
+            group: ranking.groups.are_given().then(|| ranking.groups.name(group)),
+            group_weight: ranking.group_weights.as_ref().map(|weights| weights[group]),
+            id: ranking.items.ids.as_ref().map(|ids| ids[item].as_str()),
+            columns: features.is_sparse().then_some(&columns),
+            values: &values,
+            line: None,
+        })?;
     }
     Ok(())
 }

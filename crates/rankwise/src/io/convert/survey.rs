@@ -74,7 +74,7 @@ impl Survey {
             is_grouped: true,
             ranges: RowRanges::default(),
         };
-        survey.width = survey.names.as_ref().map_or(0, Vec::len).max(input.blocks().map_or(0, |f| f.n_features()));
+        survey.width = survey.names.as_ref().map_or(0, Vec::len).max(input.known_width());
         let must_see_ranges = how.precision == Precision::Auto && input.blocks().is_none();
         let name = input.name();
         let mut last = usize::MAX;

@@ -86,9 +86,24 @@ impl ArffTable {
         self.values.chunks_exact(self.attributes.len().max(1))
     }
 
-    /// The rows as items with labels, in one group. A numeric attribute is a feature of its name; a nominal one is a feature
-    /// `NAME=WORD` for each of its words, 1 where the row has it, else 0. The target must be numeric. Rows with a missing value
-    /// are left out and counted.
+    /// The same without the attributes of these names.
+    pub fn without(&self, names: &[String]) -> Result<Self> {
+        if let Some(unknown) = names.iter().find(|name| self.attributes.iter().all(|known| known.name != **name)) {
+            return Err(self.no_attribute(unknown));
+        }
+        let kept: Vec<usize> =
+            (0..self.attributes.len()).filter(|&at| !names.contains(&self.attributes[at].name)).collect();
+        Ok(ArffTable {
+            relation: self.relation.clone(),
+            attributes: kept.iter().map(|&at| self.attributes[at].clone()).collect(),
+            values: self.rows().flat_map(|row| kept.iter().map(|&at| row[at])).collect(),
+            source: self.source.clone(),
+        })
+    }
+
+    /// The rows as items with labels, in one group. A numeric attribute is a feature of its name; a nominal one is a
+    /// feature `NAME=WORD` for each of its words, 1 where the row has it, else 0. The target must be numeric. Rows with
+    /// a missing value are left out and counted.
     pub fn to_ranking(&self, target: ArffTarget<'_>, precision: Precision) -> Result<ArffRanking> {
         let target = self.target(target)?;
         let feature_names = self.feature_names(target)?;
@@ -125,25 +140,29 @@ impl ArffTable {
     /// The number of the target, which must be numeric and not the only attribute.
     fn target(&self, target: ArffTarget<'_>) -> Result<usize> {
         let wrong = |problem: String, remedy: &str| Err(Error::data(Place::file(&self.source), problem, remedy));
-        let names = || self.attributes.iter().map(|attribute| attribute.name.as_str()).collect::<Vec<_>>().join(", ");
         let found = match target {
             ArffTarget::First => Some(0),
             ArffTarget::Last => self.attributes.len().checked_sub(1),
             ArffTarget::Named(name) => self.attributes.iter().position(|attribute| attribute.name == name),
         };
         let Some(found) = found else {
-            let name = if let ArffTarget::Named(name) = target { name } else { "" };
-            return wrong(format!("no attribute {name:?}; there are {}", names()), "name one of them with --target");
+            return Err(self.no_attribute(if let ArffTarget::Named(name) = target { name } else { "" }));
         };
         let attribute = &self.attributes[found];
         if let ArffKind::Nominal(_) = attribute.kind {
             let problem = format!("the target {:?} is nominal, expected numbers, which have an order", attribute.name);
-            return wrong(problem, "name a numeric attribute with --target");
+            return wrong(problem, "name a numeric attribute with --label");
         }
         if self.attributes.len() == 1 {
             return wrong(format!("{:?} is the only attribute", attribute.name), "add features to learn from");
         }
         Ok(found)
+    }
+
+    fn no_attribute(&self, name: &str) -> Error {
+        let names: Vec<&str> = self.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
+        let problem = format!("no attribute {name:?}; there are {}", names.join(", "));
+        Error::data(Place::file(&self.source), problem, "name one of them")
     }
 
     /// The names of the features that a row becomes.
@@ -166,9 +185,9 @@ impl ArffTable {
     }
 }
 
-/// Reads an ARFF file with dense rows, compressed or not. `%` begins a comment wherever it stands outside quotes; keywords
-/// are in any case; names and words may be quoted; a comma may end a row. Attributes of strings, dates and relations, and
-/// sparse rows, are errors.
+/// Reads an ARFF file with dense rows, compressed or not. `%` begins a comment wherever it stands outside quotes;
+/// keywords are in any case; names and words may be quoted; a comma may end a row. Attributes of strings, dates and
+/// relations, and sparse rows, are errors.
 pub fn read_arff(path: &Path) -> Result<ArffTable> {
     let mut lines = ORIGIN.lines(path)?;
     let mut header = Header { source: lines.source(), ..Header::default() };
@@ -323,26 +342,20 @@ impl Row<'_> {
         }
         let n = self.attributes.len();
         let expected = || format!("expected {n}, one for each attribute");
-        for at in 0.. {
-            let cell =
-                cells.next(&[',']).map_err(|problem| self.fault(at, problem, "close the quote on the same line"))?;
-            let is_last = cells.is_at_end();
-            if at == n {
-                // A comma behind the last value.
-                if is_last && cell.text.is_empty() && !cell.is_quoted {
-                    break;
-                }
-                return Err(self.fault(at, format!("too many values, {}", expected()), "take out what is too much"));
+        let unclosed = |at| move |problem| self.fault(at, problem, "close the quote on the same line");
+        for (at, words) in words.iter().enumerate() {
+            let cell = cells.next(&[',']).map_err(unclosed(at))?;
+            values.push(self.value(at, &cell, words)?);
+            if !cells.is_at_end() {
+                cells.0 = &cells.0[1..];
+            } else if at + 1 < n {
+                let problem = format!("{} values, {}", at + 1, expected());
+                return Err(self.fault(at + 1, problem, "write ? for a missing value, and commas between values"));
             }
-            values.push(self.value(at, &cell, &words[at])?);
-            if is_last {
-                if at + 1 < n {
-                    let problem = format!("{} values, {}", at + 1, expected());
-                    return Err(self.fault(at + 1, problem, "write ? for a missing value, and commas between values"));
-                }
-                break;
-            }
-            cells.0 = &cells.0[1..];
+        }
+        // A comma may stand behind the last value.
+        if !cells.is_at_end() {
+            return Err(self.fault(n, format!("too many values, {}", expected()), "take out what is too much"));
         }
         Ok(())
     }

@@ -1,6 +1,10 @@
 //! What all tables of games have in common: known columns, two players in each row, rows that are no games.
 
-use crate::data::{Game, Games};
+use std::path::Path;
+
+use super::pairs::{PairRows, PublishedPairs, table_source};
+use super::{read_chess_games, read_football};
+use crate::data::{Date, Game, Games};
 use crate::error::{Error, Result};
 use crate::io::numbering::Numbering;
 use crate::io::table::Table;
@@ -13,6 +17,37 @@ pub struct PublishedGames {
     pub games: Games,
     /// Rows that are no games: marked as invented (chess), or not played yet (football).
     pub n_left_out: usize,
+}
+
+impl PublishedGames {
+    /// The games as compared pairs of players, known by name alone; `pair.neutral` says whether being named first was no
+    /// advantage, where that differs from game to game.
+    fn to_pairs(&self, time: impl Fn(i64) -> String, left_out: &'static str) -> Result<PublishedPairs> {
+        let Games { players, games } = &self.games;
+        let mut rows = PairRows::default();
+        for game in games {
+            rows.add([game.left, game.right].map(|player| players[player as usize].as_str()), game.outcome, &[]);
+        }
+        let neutral: Vec<f64> = games.iter().map(|game| f64::from(u8::from(game.is_neutral))).collect();
+        let differs = neutral.iter().any(|value| *value != neutral[0]);
+        let context = differs.then(|| (vec!["neutral".to_string()], neutral));
+        let times = games.iter().map(|game| time(game.time)).collect();
+        Ok(rows.finish(None, context)?.with_times(times).with_left_out(left_out, self.n_left_out))
+    }
+}
+
+/// Chess games as pairs, White left; times are months.
+pub(super) fn chess_pairs(path: &Path) -> Result<PublishedPairs> {
+    read_chess_games(&table_source(path))?.to_pairs(|month| month.to_string(), "rows that are no games")
+}
+
+/// Football matches as pairs, the team at home left; times are days.
+pub(super) fn football_pairs(path: &Path) -> Result<PublishedPairs> {
+    let day = |number| {
+        let Date { year, month, day } = Date::of(number);
+        format!("{year:04}-{month:02}-{day:02}")
+    };
+    read_football(&table_source(path))?.to_pairs(day, "matches that were not played yet")
 }
 
 /// A table whose columns are known by the names they were published with; others are read over.

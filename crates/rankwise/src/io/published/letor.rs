@@ -60,11 +60,11 @@ pub struct LetorFolds {
 }
 
 impl LetorFolds {
-    /// Finds the files of a directory: `S1.txt` … `S5.txt`, or `Fold1` … `Fold5` with `train.txt`, `vali.txt` and `test.txt` (of
-    /// older releases `trainingset.txt`, `validationset.txt`, `testset.txt`), each perhaps compressed.
+    /// Finds the files of a directory: `S1.txt` … `S5.txt`, or `Fold1` … `Fold5` with `train.txt`, `vali.txt` and
+    /// `test.txt` (of older releases `trainingset.txt`, `validationset.txt`, `testset.txt`), each perhaps compressed.
     ///
-    /// Of the five parts, fold k learns from S_k, S_k+1 and S_k+2, has S_k+3 for validation and S_k+4 for the test; behind S5
-    /// comes S1.
+    /// Of the five parts, fold k learns from S_k, S_k+1 and S_k+2, has S_k+3 for validation and S_k+4 for the test;
+    /// behind S5 comes S1.
     pub fn read(directory: &Path) -> Result<Self> {
         ORIGIN.check_directory(directory)?;
         let has_folds = (1..=LETOR_FOLDS).any(|k| directory.join(format!("Fold{k}")).is_dir());
@@ -86,7 +86,7 @@ impl LetorFolds {
     pub fn part(&self, k: usize, part: LetorPart, precision: Precision) -> Result<Ranking> {
         let fold = k.checked_sub(1).and_then(|k| self.files.get(k));
         let fold = fold.ok_or_else(|| Error::parameter("fold", k, format!("a fold from 1 to {LETOR_FOLDS}")))?;
-        let sources: Vec<Source> = fold[part as usize].iter().map(source).collect();
+        let sources: Vec<Source> = fold[part as usize].iter().map(|path| source(path)).collect();
         joined(&sources, &self.directory, precision)?.into_ranking()
     }
 }
@@ -106,8 +106,8 @@ fn joined(sources: &[Source], directory: &Path, precision: Precision) -> Result<
     })
 }
 
-fn source(path: &PathBuf) -> Source {
-    Source::File { path: path.clone(), format: Format::SvmLight }
+fn source(path: &Path) -> Source {
+    Source::File { path: path.into(), format: Format::SvmLight }
 }
 
 /// Adds features that are 0 everywhere, as files of this format need not write them.

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::files::{Lines, Origin};
+use super::pairs::{Grouping, PublishedPairs};
 use crate::data::{Comparisons, Features, Items, Outcome, Pair, PairSet, Precision};
 use crate::error::{Error, Place, Result};
 
@@ -31,7 +32,8 @@ pub const SUSHI_FEATURES: [&str; 14] = [
     "home_longitude",
 ];
 
-/// Latitude and longitude of the prefectural offices, in degrees, by the codes of the data set: Hokkaido, Aomori, Iwate, ….
+/// Latitude and longitude of the prefectural offices, in degrees, by the codes of the data set: Hokkaido, Aomori,
+/// Iwate, ….
 #[rustfmt::skip]
 const PREFECTURES: [[f64; 2]; 47] = [
     [43.06, 141.35], [40.82, 140.74], [39.70, 141.15], [39.72, 140.10], [38.27, 140.87], [38.24, 140.36],
@@ -44,8 +46,8 @@ const PREFECTURES: [[f64; 2]; 47] = [
     [32.79, 130.74], [31.56, 130.56], [31.91, 131.42], [33.24, 131.61], [26.21, 127.68],
 ];
 
-/// Where a prefecture is: latitude and longitude. Foreign countries (code 47) are the mean of the prefectures, so that they
-/// are nowhere far away; another code is nowhere.
+/// Where a prefecture is: latitude and longitude. Foreign countries (code 47) are the mean of the prefectures, so that
+/// they are nowhere far away; another code is nowhere.
 fn coordinates(prefecture: usize) -> Option<[f64; 2]> {
     let mean = |k: usize| PREFECTURES.iter().map(|place| place[k]).sum::<f64>() / PREFECTURES.len() as f64;
     match prefecture {
@@ -59,8 +61,8 @@ fn coordinates(prefecture: usize) -> Option<[f64; 2]> {
 pub struct SushiItem {
     /// Its name, in Japanese.
     pub name: String,
-    /// Style (0: roll), major group (0: seafood), minor group (0 to 11), oiliness (0: oily, to 4), how often it is eaten (to 3),
-    /// price, how often it is sold (to 1).
+    /// Style (0: roll), major group (0: seafood), minor group (0 to 11), oiliness (0: oily, to 4), how often it is
+    /// eaten (to 3), price, how often it is sold (to 1).
     pub features: [f64; 7],
 }
 
@@ -69,8 +71,8 @@ pub struct SushiItem {
 pub struct SushiPerson {
     /// The person's number in the data set.
     pub id: u32,
-    /// Gender (1: female), age group (0: 15 to 19, to 5: from 60 on), seconds spent on the questionnaire, latitude and longitude
-    /// of where they grew up, then of where they live.
+    /// Gender (1: female), age group (0: 15 to 19, to 5: from 60 on), seconds spent on the questionnaire, latitude and
+    /// longitude of where they grew up, then of where they live.
     pub features: [f64; 7],
     /// The sushis that they scored, ascending, each with its score from 0 (disliked) to 4 (preferred).
     pub scores: Vec<(u32, u8)>,
@@ -95,16 +97,24 @@ pub fn read_sushi(directory: &Path) -> Result<Sushi> {
     Ok(Sushi { items, people })
 }
 
+/// The pairs of [`Sushi::pairs`], straight from the directory; groups are people (`person`).
+pub(super) fn sushi_pairs(directory: &Path) -> Result<PublishedPairs> {
+    let sushi = read_sushi(directory)?;
+    let Comparisons { set, outcomes, groups, .. } = sushi.pairs(Precision::F64)?;
+    let names = sushi.people.iter().map(|person| person.id.to_string()).collect();
+    PublishedPairs::new(set, outcomes, vec![Grouping { name: "person", names, numbers: groups.unwrap_or_default() }])
+}
+
 impl Sushi {
-    /// The pairs that were made of the scores: every person's ten sushis, the lowest score first (equal scores by number),
-    /// in twos, first with second, third with fourth, …. Scores that are equal are a tie.
+    /// The pairs that were made of the scores: every person's ten sushis, the lowest score first (equal scores by
+    /// number), in twos, first with second, third with fourth, …. Scores that are equal are a tie.
     ///
-    /// The right item is thus **never the worse one**: outcomes are ties or [`Outcome::Right`]. Whoever wants both signs
-    /// exchanges the sides of some pairs.
+    /// The right item is thus **never the worse one**: outcomes are ties or [`Outcome::Right`]. Whoever wants both
+    /// signs exchanges the sides of some pairs.
     ///
-    /// An item is a sushi seen by a person and has the features of both, [`SUSHI_FEATURES`]; its id is `person:sushi`. A
-    /// group is a person.
-    pub fn pairs(&self) -> Result<Comparisons> {
+    /// An item is a sushi seen by a person and has the features of both, [`SUSHI_FEATURES`]; its id is `person:sushi`.
+    /// A group is a person.
+    pub fn pairs(&self, precision: Precision) -> Result<Comparisons> {
         let (mut values, mut ids, mut pairs, mut outcomes, mut groups) = (vec![], vec![], vec![], vec![], vec![]);
         for (group, person) in (0..).zip(&self.people) {
             let mut scores = person.scores.clone();
@@ -121,7 +131,7 @@ impl Sushi {
                 groups.push(group);
             }
         }
-        let features = Features::dense(SUSHI_FEATURES.len(), values, Precision::Auto)?;
+        let features = Features::dense(SUSHI_FEATURES.len(), values, precision)?;
         let names = SUSHI_FEATURES.map(String::from).to_vec();
         let set = PairSet::new(Items::new(features, Some(names), Some(ids))?, pairs)?;
         Comparisons::new(set, outcomes, None, Some(groups))

@@ -61,7 +61,7 @@ impl Study for Letor {
             folds: folds.collect::<Run<Vec<_>>>()?,
             seed: room.seed,
             n_grid: room.pick(3, GRID_VALUES),
-            sizes: room.pick([100, 400], [800, 20_000]),
+            sizes: room.pick([100, 4000], [800, 20_000]),
         }))
     }
 }
@@ -107,7 +107,10 @@ fn draw(data: &Ranking, n_pairs: usize, seed: u64) -> Run<Comparisons> {
         }
         outcomes.push(Outcome::of_margin(data.labels[pair.right as usize] - data.labels[pair.left as usize], 0.0));
     }
-    Ok(Comparisons::new(PairSet::new(data.items.clone(), pairs)?, outcomes, None, None)?)
+    let n = pairs.len();
+    let all = Comparisons::new(PairSet::new(data.items.clone(), pairs)?, outcomes, None, None)?;
+    // Documents of no pair are left behind.
+    Ok(all.select(&(0..n).collect::<Vec<_>>()))
 }
 
 fn ndcg(model: &Model, data: &Ranking) -> Run<f64> {

@@ -246,7 +246,7 @@ impl Panels {
             let heading = source.heading();
             match self.figure {
                 Figure::Error => {
-                    let mut level = |machine| self.level(found, source, machine, "error");
+                    let level = |machine| self.level(found, source, machine, "error");
                     let (rank, rank2, compare) = (level(0)?, level(1)?, level(2)?);
                     claims.push(Claim::new(
                         format!("{heading}: compare errs least, then rank2, then rank (means over all sizes: {compare:.3}, {rank2:.3}, {rank:.3})"),

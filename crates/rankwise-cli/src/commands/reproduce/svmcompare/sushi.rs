@@ -1,7 +1,7 @@
 //! Pairs of sushis for the comparison figures: sets to learn from, to choose with and to be judged by, with a given share of
 //! ties, none of the pairs in two of them.
 
-use rankwise::data::{Comparisons, Outcome, Random};
+use rankwise::data::{Comparisons, Outcome, Precision, Random};
 use rankwise::io::published::read_sushi;
 
 use crate::commands::pair_trial::Sets;
@@ -34,7 +34,7 @@ impl SushiPairs {
     /// Reads them. The published pairs have the better sushi right, always; which side it stands on is drawn here.
     pub(super) fn read(room: &Room) -> Run<Self> {
         let first = needs().into_iter().next().ok_or_else(|| Failure::Fault("no files are known".into()))?;
-        let mut pairs = read_sushi(&room.data.folder_of(&first)?)?.pairs()?;
+        let mut pairs = read_sushi(&room.data.folder_of(&first)?)?.pairs(Precision::F64)?;
         let mut random = Random::new(room.seed);
         for (pair, outcome) in pairs.set.pairs.iter_mut().zip(&mut pairs.outcomes) {
             if random.uniform() < 0.5 {
