@@ -78,8 +78,8 @@ fn football_faults_are_named() {
 #[test]
 fn invented_chess_games_are_left_out_and_counted() {
     let read = chess(
-        "1,134,6,43390,0.5,Private\n2,133,8,6,0,Public\n3,133,14,6,-1,Spurious\n4,133,14,8,1,Spurious\n5,134,14,8,-1,Public\n\
-         6,134,8,43390,1.0,Public\n",
+        "1,134,6,43390,0.5,Private\n2,133,8,6,0,Public\n3,133,14,6,-1,Spurious\n4,133,14,8,1,Spurious\n\
+         5,134,14,8,-1,Public\n6,134,8,43390,1.0,Public\n",
     )
     .unwrap();
     assert_eq!((read.n_left_out, read.games.n_ties()), (3, 1));

@@ -62,10 +62,8 @@ pub(crate) fn football_results(
                 let day = 1 + 27 * at / n_monthly;
                 let neutral = if is_neutral { "TRUE" } else { "FALSE" };
                 let (scored, conceded) = (goals(result > 0), goals(result < 0));
-                let _ = writeln!(
-                    text,
-                    "{year}-{month:02}-{day:02},Team {home},Team {away},{scored},{conceded},Friendly,City,Land {home},{neutral}"
-                );
+                let _ = write!(text, "{year}-{month:02}-{day:02},Team {home},Team {away},{scored},{conceded},");
+                let _ = writeln!(text, "Friendly,City,Land {home},{neutral}");
             }
         }
     }
@@ -73,8 +71,8 @@ pub(crate) fn football_results(
     text
 }
 
-/// `primary_test_solution.csv` and `initial_ratings.csv` of the chess contest: months 133 to 135 with `n_monthly` rows each,
-/// of which about a tenth is invented; three quarters of the players are in the list of ratings.
+/// `primary_test_solution.csv` and `initial_ratings.csv` of the chess contest: months 133 to 135 with `n_monthly` rows
+/// each, of which about a tenth is invented; three quarters of the players are in the list of ratings.
 pub(crate) fn chess_files(n_players: usize, n_monthly: usize, seed: u64) -> (String, String) {
     let mut dice = Dice::new(seed);
     let strengths: Vec<f64> = (0..n_players).map(|_| 2.0 * dice.uniform() - 1.0).collect();

@@ -187,11 +187,22 @@ mod tests {
             let (train, valid) = period.split(0.75);
             assert_eq!((train.len(), valid.len(), valid[8]), (27, 9, period.choice[35]));
         }
-        let wide = Period::of_four_years(&seen, 2003, Filter::BeforeTest);
-        assert_eq!((wide.train.len(), wide.test), (285, Period::of_year(&seen, 2003, Filter::BeforeTest).test));
         // The first day holds all players' first games.
         assert_eq!(Period::of_year(&seen, 2001, Filter::InTraining).train.len(), 45);
         assert!(!Period::of_year(&seen, 1999, Filter::InTraining).is_usable(&seen));
+    }
+
+    /// Twelve games a month: from May 2002 to April 2006, and what there is before April 2003 but for the first day.
+    #[test]
+    fn four_years_end_where_the_year_begins_to_be_judged() {
+        let seen = seen(2001..=2006);
+        for (year, n_games) in [(2006, 48 * 12), (2003, 28 * 12 - 3)] {
+            let period = Period::of_four_years(&seen, year, Filter::BeforeTest);
+            assert_eq!(period.train.len(), n_games);
+            assert_eq!(period.test, Period::of_year(&seen, year, Filter::BeforeTest).test);
+            let first = Date::of(seen[period.train[0]].game.time);
+            assert!(year == 2003 || first == Date { year: 2002, month: 5, day: 1 }, "{first:?}");
+        }
     }
 
     #[test]

@@ -245,8 +245,8 @@ fn notes(ready: &Ready, sets: &[Lines<'_>], found: &Found, n_tie_years: usize) -
             "The paper's eight years are not in the published test part of the chess data, which has {} games of \
              three months, {} of them ties, by {} players; {} rows that are marked as spurious are left out. Its \
              first month serves as history, the second is learnt from, the third judged. The paper's filter (ten \
-             games in the training part, no first games) leaves {} of {} games to learn from and {} of {} to judge: \
-             {}. Football carries the figure.",
+             games in the training part) leaves {} of the {} games to learn from that are nobody's first, and {} of \
+             {} to judge: {}. Football carries the figure.",
             chess.counts.games,
             chess.counts.ties,
             chess.counts.players,
@@ -273,8 +273,8 @@ fn notes(ready: &Ready, sets: &[Lines<'_>], found: &Found, n_tie_years: usize) -
         ),
         format!(
             "As printed, the filter asks for ten games in the first four months. National teams play a handful: in \
-             all years together it would leave {} of {} matches to learn from and {} of {} to judge. So teams need \
-             ten matches before May instead; first matches are left out as printed.",
+             all years together it would leave {} of the {} matches to learn from that are nobody's first, and {} of {} to \
+             judge. So teams need ten matches before May instead; first matches are left out as printed.",
             football.counts.printed[0], football.counts.whole[0], football.counts.printed[1], football.counts.whole[1],
         ),
         "Elo starts from 1200 with the K of the chess federation (25 in the first 30 games, then 15, 10 from 2400 \
