@@ -1,7 +1,8 @@
-//! What developers run: `cargo xtask test`, `cargo xtask bench NAME`.
+//! What developers run: `cargo xtask test`, `cargo xtask bench NAME`, `cargo xtask reproduction --data DIR`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal")]
 
 mod bench;
+mod reproduction;
 mod test;
 
 use std::path::PathBuf;
@@ -10,7 +11,8 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "usage:
   cargo xtask test                    format, lints, all tests, documentation
   cargo xtask bench NAME [ARGS…]      side by side with other tools; names: classes, comparing, comparing-kernel,
-                                      kernel, ordinal, programs, tuning, ranking, out-of-core";
+                                      kernel, ordinal, programs, tuning, ranking, out-of-core
+  cargo xtask reproduction --data DIR every study of the papers, and docs/reproduction.md from what they say";
 
 /// What a task comes back with: what went wrong, in words.
 type Outcome = Result<(), String>;
@@ -19,6 +21,7 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["test"] => test::run(),
+        ["reproduction", "--data", data] => reproduction::run(data),
         ["bench", name, rest @ ..] => bench::run(name, rest),
         _ => Err(USAGE.to_string()),
     };
