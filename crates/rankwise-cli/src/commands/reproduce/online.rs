@@ -9,7 +9,7 @@ use super::study::{Claim, Findings, Found, Paper, Patient, Prepared, Room, Study
 use crate::exit::Run;
 use crate::page::Table;
 use crate::picture::{Axis, LineChart, Picture, Series, Sheet};
-use crate::text::number;
+use crate::text::{number, rounded};
 
 const N_ITEMS: usize = 300;
 const N_GROUPS: usize = 6;
@@ -189,7 +189,7 @@ impl Prepared for Runs {
             let gap = found.get(&optimum(c), "gap")?;
             gaps.push(format!(
                 "{} with a relative gap of {gap:.0e} for C = {c}",
-                number(found.get(&optimum(c), "objective")?)
+                rounded(found.get(&optimum(c), "objective")?)
             ));
             for way in Way::ALL {
                 let printed = match (way.schedule, way.average) {

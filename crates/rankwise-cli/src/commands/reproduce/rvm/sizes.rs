@@ -277,7 +277,7 @@ impl Trials {
             let y = match self.study.0 {
                 Shown::Accuracy => Axis::linear("accuracy"),
                 Shown::Seconds => Axis::log("seconds"),
-                Shown::Vectors => Axis::log("vectors"),
+                Shown::Vectors => Axis::log("vectors").with(&[1.0]),
             };
             let ticks: Vec<f64> = self.sizes.iter().map(|size| size.0 as f64).filter(|m| *m != 160.0).collect();
             let chart = LineChart {

@@ -303,12 +303,14 @@ impl Trials {
                 let points = [false, true].into_iter().filter_map(|is_rbf| printed(machine, is_rbf, query));
                 clouds.push(Cloud { label: label.into(), points: points.map(|[share, _, n]| (n, share)).collect() });
             }
+            let shares = || clouds.iter().flat_map(|cloud| &cloud.points).map(|point| point.1);
+            let (low, high) = (shares().fold(1.0, f64::min), shares().fold(0.0, f64::max));
             let scatter = Scatter {
                 name: names[query],
                 title: format!("Query {qid}"),
                 description: "Accuracy against the number of vectors, linear and RBF.".into(),
-                x: Axis::log("vectors").with(&[1.0, 200.0]),
-                y: Axis::linear("accuracy"),
+                x: Axis::log("vectors").with(&[0.8, 300.0]),
+                y: Axis::linear("accuracy").with(&[low - 0.005, high + 0.005]),
                 clouds,
                 strokes: Vec::new(),
             };
