@@ -71,7 +71,7 @@ pub(super) fn run(args: &ReproduceArgs, common: &Common, output: &Output) -> Run
             Default::default()
         } else {
             let head = Head {
-                study: study.name().into(),
+                study: study.journal().into(),
                 version: env!("CARGO_PKG_VERSION").into(),
                 seed: room.seed,
                 quick: room.is_quick,
@@ -106,7 +106,7 @@ fn do_tasks(tasks: &[Task<'_>], head: &Head, args: &ReproduceArgs, output: &Outp
     let ending = work::run(tasks, &journal, &mut found, output.shows_progress());
     if let Err(Failure::Interrupted) = ending {
         let done = n_done(&found);
-        output.warning(&format!("{}: {done} of {all} done; the same command goes on from there", head.study));
+        output.warning(&format!("{done} of {all} done; the same command goes on from there"));
     }
     ending.map(|()| (found, resumed))
 }

@@ -19,6 +19,10 @@ pub(super) trait Study: Sync {
     fn title(&self) -> &'static str;
     /// Where it was published.
     fn paper(&self) -> Paper;
+    /// Whose journal it writes: studies with the same tasks share them.
+    fn journal(&self) -> &'static str {
+        self.name()
+    }
     /// The files that it reads.
     fn needs(&self) -> Vec<Need> {
         Vec::new()
@@ -79,28 +83,30 @@ pub(super) trait Prepared: Sync {
 /// Named numbers.
 pub(super) type Values = Vec<(String, f64)>;
 
+/// What a task does, with what is found so far.
+type Work<'a> = dyn Fn(&Found) -> Run<Values> + Send + Sync + 'a;
+
 /// A piece of work that gives named numbers, the same whenever it is done.
 pub(super) struct Task<'a> {
     /// Its name in the journal.
     pub(super) key: String,
     /// About how long it takes, in units of the study's own.
     pub(super) effort: f64,
-    /// It is timed, or uses all threads itself: no other task runs beside it.
+    /// It is timed: it comes after all others, with nothing beside it.
     pub(super) is_alone: bool,
     /// Does it.
-    pub(super) work: Box<dyn Fn() -> Run<Values> + Send + Sync + 'a>,
+    pub(super) work: Box<Work<'a>>,
 }
 
 impl<'a> Task<'a> {
     /// One of many that run side by side, on one thread each.
     pub(super) fn new(key: String, effort: f64, work: impl Fn() -> Run<Values> + Send + Sync + 'a) -> Self {
-        Task { key, effort, is_alone: false, work: Box::new(work) }
+        Task { key, effort, is_alone: false, work: Box::new(move |_| work()) }
     }
 
-    /// The same with nothing beside it.
-    pub(super) fn alone(mut self) -> Self {
-        self.is_alone = true;
-        self
+    /// One that is done when all of those are, alone, and may ask what they found.
+    pub(super) fn alone(key: String, effort: f64, work: impl Fn(&Found) -> Run<Values> + Send + Sync + 'a) -> Self {
+        Task { key, effort, is_alone: true, work: Box::new(work) }
     }
 }
 

@@ -1,8 +1,5 @@
 //! Figures 7, 8 and 9: accuracy, training time and number of vectors against the number of items to learn from.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-
 use super::super::stats::Summary;
 use super::super::study::{Claim, Findings, Found, Paper, Prepared, Room, Study, Task, row, values};
 use super::Machine;
@@ -75,6 +72,10 @@ impl Study for Sizes {
         }
     }
 
+    fn journal(&self) -> &'static str {
+        "rvm-sizes"
+    }
+
     fn title(&self) -> &'static str {
         match self.0 {
             Shown::Accuracy => "Accuracy of the Ranking Vector Machine and the ranking SVM",
@@ -93,13 +94,7 @@ impl Study for Sizes {
             sizes.iter().flat_map(move |&(m, n)| (0..n).map(move |repeat| Draw { truth, m, repeat, n_switches: 0 }))
         };
         let draws = Truth::ALL.into_iter().flat_map(repeats).collect();
-        Ok(Box::new(Trials {
-            study: Sizes(self.0),
-            seed: room.seed,
-            sizes: sizes.clone(),
-            draws,
-            chosen: Mutex::default(),
-        }))
+        Ok(Box::new(Trials { study: Sizes(self.0), seed: room.seed, sizes: sizes.clone(), draws }))
     }
 }
 
@@ -110,31 +105,9 @@ struct Trials {
     /// Sizes with their repeats.
     sizes: Vec<(usize, usize)>,
     draws: Vec<Draw>,
-    /// The best C of those tasks that were done in this run, for the ones that time it.
-    chosen: Mutex<HashMap<String, f64>>,
 }
 
 impl Trials {
-    fn search(&self, draw: &Draw, machine: Machine) -> Run<super::super::study::Values> {
-        let found = draw.search(machine, self.seed)?;
-        if let Some((_, c)) = found.iter().find(|value| value.0 == "C") {
-            self.chosen.lock().unwrap_or_else(PoisonError::into_inner).insert(draw.key(machine), *c);
-        }
-        Ok(found)
-    }
-
-    fn chosen(&self, key: &str) -> Option<f64> {
-        self.chosen.lock().unwrap_or_else(PoisonError::into_inner).get(key).copied()
-    }
-
-    fn time(&self, draw: &Draw, machine: Machine) -> Run<f64> {
-        let key = draw.key(machine);
-        if self.chosen(&key).is_none() {
-            self.search(draw, machine)?;
-        }
-        draw.time(machine, self.chosen(&key).unwrap_or(1.0), self.seed)
-    }
-
     fn of(&self, truth: Truth, m: usize) -> impl Iterator<Item = &Draw> {
         self.draws.iter().filter(move |draw| draw.truth == truth && draw.m == m)
     }
@@ -306,10 +279,13 @@ impl Prepared for Trials {
         for draw in &self.draws {
             for machine in Machine::ALL {
                 let effort = (draw.m as f64).powf(1.7);
-                tasks.push(Task::new(draw.key(machine), effort, move || self.search(draw, machine)));
+                tasks.push(Task::new(draw.key(machine), effort, move || draw.search(machine, self.seed)));
                 if self.study.0 == Shown::Seconds {
-                    let time = move || Ok(values([("seconds", self.time(draw, machine)?)]));
-                    tasks.push(Task::new(timed(draw, machine), 0.3 * effort, time).alone());
+                    let time = move |found: &Found| {
+                        let c = found.get(&draw.key(machine), "C")?;
+                        Ok(values([("seconds", draw.time(machine, c, self.seed)?)]))
+                    };
+                    tasks.push(Task::alone(timed(draw, machine), 0.3 * effort, time));
                 }
             }
         }

@@ -1,8 +1,5 @@
 //! Table 2: three queries of OHSUMED, cross-validated over the documents of each.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-
 use rankwise::data::{Precision, Random, Ranking};
 use rankwise::io::published::{LetorFolds, LetorPart};
 use rankwise::kernel::{Gamma, Kernel};
@@ -99,12 +96,9 @@ impl Study for Table2 {
         let c = room.pick(vec![1e-2, 1.0], whole.clone());
         let gamma = room.pick(vec![1e-4, 1e-2], whole);
         let n_repeats = room.pick(1, 3);
-        Ok(Box::new(Trials { seed: room.seed, queries, n_of_size, c, gamma, n_repeats, chosen: Mutex::default() }))
+        Ok(Box::new(Trials { seed: room.seed, queries, n_of_size, c, gamma, n_repeats }))
     }
 }
-
-/// C and γ.
-type Point = (f64, f64);
 
 struct Trials {
     seed: u64,
@@ -116,8 +110,6 @@ struct Trials {
     /// Values of γ.
     gamma: Vec<f64>,
     n_repeats: usize,
-    /// The best point of those tasks that were done in this run, for the ones that time it.
-    chosen: Mutex<HashMap<String, Point>>,
 }
 
 /// A cell of the table, in one repeat.
@@ -209,7 +201,6 @@ impl Trials {
         let Some((mean, c, gamma)) = best else {
             return Err(Failure::Fault(format!("{}: no point of the grid came to its end", cell.key())));
         };
-        self.chosen.lock().unwrap_or_else(PoisonError::into_inner).insert(cell.key(), (c, gamma));
         let data = &self.queries[cell.query].1;
         let fit = cell.machine.fit(data, cell.kernel(gamma), c, max_iter(cell.machine))?;
         let (vectors, pairs) = cell.machine.vectors(&fit.model, data)?;
@@ -225,12 +216,8 @@ impl Trials {
     }
 
     /// Seconds of training on all documents with the chosen point: the median of three.
-    fn time(&self, cell: Cell) -> Run<f64> {
-        let known = || self.chosen.lock().unwrap_or_else(PoisonError::into_inner).get(&cell.key()).copied();
-        if known().is_none() {
-            self.search(cell)?;
-        }
-        let (c, gamma) = known().unwrap_or((1.0, 1.0));
+    fn time(&self, cell: Cell, found: &Found) -> Run<f64> {
+        let (c, gamma) = (found.get(&cell.key(), "C")?, found.get(&cell.key(), "gamma")?);
         let mut seconds = Vec::new();
         for _ in 0..3 {
             seconds.push(
@@ -358,8 +345,8 @@ impl Prepared for Trials {
     fn tasks(&self) -> Vec<Task<'_>> {
         let of_cell = |cell: Cell| {
             let effort = if cell.is_rbf { self.gamma.len() as f64 } else { 1.0 };
-            let time = move || Ok(values([("seconds", self.time(cell)?)]));
-            [Task::new(cell.key(), effort, move || self.search(cell)), Task::new(cell.timed(), 0.1, time).alone()]
+            let time = move |found: &Found| Ok(values([("seconds", self.time(cell, found)?)]));
+            [Task::new(cell.key(), effort, move || self.search(cell)), Task::alone(cell.timed(), 0.1, time)]
         };
         self.cells().flat_map(of_cell).collect()
     }
