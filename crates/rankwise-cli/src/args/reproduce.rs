@@ -13,11 +13,11 @@ Example:
   rankwise reproduce rvm-fig7 rvm-fig9 --out figures
   rankwise reproduce all --data ~/data --out figures
 
-Each name is a table or figure of a paper. Writes NAME.csv (every number), NAME.svg (the picture), NAME.md
-(paper and ours side by side) and NAME.html (all of it on a page), and keeps what is computed in
-NAME.journal: the same command goes on from there after Ctrl-C, and draws again at once when all is
-done. No data come with rankwise; --list says what each study reads, where it comes from and on
-what terms.")]
+Each name is a table or figure of a paper. Writes NAME.csv (every number), NAME.svg (the picture),
+NAME.md (paper and ours side by side) and NAME.html (all of it on a page), and keeps what is
+computed in a .journal: the same command goes on from there after Ctrl-C, and draws again at once
+when all is done. No data come with rankwise; --list says what each study reads, where it comes
+from and on what terms.")]
 pub(crate) struct ReproduceArgs {
     /// Tables and figures by name; `all` are all
     #[arg(value_name = "NAME", required_unless_present = "list")]

@@ -31,7 +31,7 @@ pub(crate) struct IntervalKind {
 }
 
 /// The widest that names may get.
-const MOST_FOR_NAMES: f64 = 170.0;
+const MOST_FOR_NAMES: f64 = 215.0;
 
 impl Intervals {
     /// Draws it.

@@ -25,7 +25,7 @@ impl Study for Noise {
     }
 
     fn title(&self) -> &'static str {
-        "Sensitivity of the Ranking Vector Machine and the ranking SVM to noise"
+        "Sensitivity of the Ranking Vector Machine and the ranking SVM to noise (Figure 10)"
     }
 
     fn paper(&self) -> Paper {

@@ -53,7 +53,7 @@ impl Study for Figure6 {
     }
 
     fn title(&self) -> &'static str {
-        "Outcomes of games: comparison machines beside Elo and Glicko"
+        "Outcomes of games: comparison machines beside Elo and Glicko (Figure 6)"
     }
 
     fn paper(&self) -> Paper {
