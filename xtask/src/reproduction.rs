@@ -30,7 +30,8 @@ fn assemble(out: &Path) -> Outcome {
     for name in names {
         let section = read(&out.join(format!("{name}.md")))?;
         // The first paragraph after the command, without the sentence about the run itself.
-        let lead = section.split("```\n\n").nth(1).and_then(|rest| rest.split(" This is the ").next());
+        let paragraph = section.split("```\n\n").nth(1).and_then(|rest| rest.split("\n\n").next());
+        let lead = paragraph.and_then(|text| text.split(" This is the ").next());
         let lead = lead.ok_or_else(|| format!("{name}.md does not begin as the others do"))?;
         page += &format!("| `{name}` | {lead} |\n");
         sections += "\n";

@@ -108,6 +108,20 @@ fn pairs_are_learnt_from_what_was_written() {
 }
 
 #[test]
+fn games_are_found_in_their_directory() {
+    let room = room();
+    std::fs::create_dir(room.path("matches")).unwrap();
+    room.run("convert --from football matches p.csv").fails(1, &["matches", "results.csv", "international_results"]);
+    room.write("matches/results.csv", &room.read("results.csv"));
+    room.run("convert --from football matches p.csv -q").ends(0);
+    room.run("convert --from football results.csv q.csv -q").ends(0);
+    assert_eq!(room.read("p.csv"), room.read("q.csv"));
+    assert!(room.read("p.csv").starts_with("left,right,outcome,time,pair.neutral\n"), "{}", room.read("p.csv"));
+    room.write("nul.jsonl", "{\"model_a\": \"x\\u0000\", \"model_b\": \"y\", \"winner\": \"tie\"}\n");
+    room.run("convert --from arena nul.jsonl n.csv").fails(1, &["nul.jsonl", "line 1", "NUL"]);
+}
+
+#[test]
 fn what_makes_no_sense_is_refused() {
     let room = room();
     let before = room.names();

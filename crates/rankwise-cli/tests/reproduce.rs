@@ -43,7 +43,7 @@ fn check(room: &Room, name: &str, n_rows: usize) -> String {
     let svg = room.read(&format!("out/{name}.svg"));
     assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n") && !svg.contains("NaN"), "{name}");
     let told = room.read(&format!("out/{name}.md"));
-    for part in [&format!("## {name}"), &format!("]({name}.svg)"), "quick version"] {
+    for part in [&format!("## {name}"), &format!("]({name}.svg)"), "quick version", "--quick"] {
         assert!(told.contains(part), "{name}: no {part:?} in {told}");
     }
     csv
@@ -91,7 +91,7 @@ fn figures_of_comparing_machines() {
     let told = room.run(&command).ends(0).out;
     for (name, n_rows) in names.into_iter().zip([5, 8, 5 * 2 * 2 * 4, 5 * 2 * 2 * 4, 2 * 2 * 4]) {
         check(&room, name, n_rows);
-        assert!(told.contains(&format!("out/{name}.html")), "{told}");
+        assert!(told.contains(&format!("out/{name}.html")) && told.contains("the quick version"), "{told}");
     }
     check_page("figures_of_comparing_machines", &room.path("out/svmcompare-fig4.html"), 1);
     // The linear program has at least the margin of the quadratic one, and does not depend on scales.
@@ -119,7 +119,7 @@ fn numbers_depend_on_neither_threads_nor_interruptions() {
     assert_eq!(all("two"), first);
     // A journal that lacks its second half, its last line torn: the rest is computed.
     for name in names {
-        let path = format!("two/{name}.journal");
+        let path = format!("two/{name}-quick.journal");
         let text = room.read(&path);
         room.write(&path, &text[..text.len() / 2]);
     }
@@ -132,10 +132,13 @@ fn numbers_depend_on_neither_threads_nor_interruptions() {
     let again = run("two", "--fresh");
     assert!(again["studies"].as_array().unwrap().iter().all(|study| study["tasks_resumed"] == 0));
     assert_eq!(all("two"), first);
-    // Another seed is another study, whatever the journal has.
+    // Another seed is another study with a journal of its own; the first one's is still there.
     let other = run("two", "--seed 7");
     assert!(other["studies"].as_array().unwrap().iter().all(|study| study["tasks_resumed"] == 0));
     assert_ne!(all("two"), first);
+    let back = run("two", "");
+    assert!(back["studies"].as_array().unwrap().iter().all(|study| study["tasks_resumed"].as_u64() > Some(60)));
+    assert_eq!(all("two"), first);
 }
 
 #[test]

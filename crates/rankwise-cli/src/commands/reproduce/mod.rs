@@ -77,7 +77,9 @@ pub(super) fn run(args: &ReproduceArgs, common: &Common, output: &Output) -> Run
                 quick: room.is_quick,
                 fingerprint: data_dir::fingerprint(&files)?,
             };
-            do_tasks(&tasks, &head, args, output)?
+            // What another study of this run has computed is fresh.
+            let is_fresh = args.fresh && !studies[..at].iter().any(|other| other.journal() == study.journal());
+            do_tasks(&tasks, &head, is_fresh, args, output)?
         };
         let findings = prepared.tell(&found)?;
         interrupt::check()?;
@@ -87,7 +89,7 @@ pub(super) fn run(args: &ReproduceArgs, common: &Common, output: &Output) -> Run
         } else {
             let names: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
             let gap = if at == 0 { "" } else { "\n" };
-            let text = results::text(*study, &findings);
+            let text = results::text(*study, &room, &findings);
             output.summary(|| json!(null), || format!("{gap}{text}\nwritten: {}\n", names.join(", ")))?;
         }
     }
@@ -95,9 +97,17 @@ pub(super) fn run(args: &ReproduceArgs, common: &Common, output: &Output) -> Run
 }
 
 /// Does what the journal lacks; gives all numbers, and how many tasks were in the journal.
-fn do_tasks(tasks: &[Task<'_>], head: &Head, args: &ReproduceArgs, output: &Output) -> Run<(Found, usize)> {
-    let path = args.out.join(format!("{}.journal", head.study));
-    let (journal, mut found) = Journal::open(&path, head, args.fresh)?;
+fn do_tasks(
+    tasks: &[Task<'_>],
+    head: &Head,
+    is_fresh: bool,
+    args: &ReproduceArgs,
+    output: &Output,
+) -> Run<(Found, usize)> {
+    let quick = if head.quick { "-quick" } else { "" };
+    let seed = if head.seed == 0 { String::new() } else { format!("-seed-{}", head.seed) };
+    let path = args.out.join(format!("{}{quick}{seed}.journal", head.study));
+    let (journal, mut found) = Journal::open(&path, head, is_fresh)?;
     let n_done = |found: &Found| tasks.iter().filter(|task| found.contains(&task.key)).count();
     let (resumed, all) = (n_done(&found), count(tasks.len(), "task"));
     if resumed > 0 {

@@ -28,9 +28,9 @@ pub(super) fn write(study: &dyn Study, room: &Room, findings: &Findings, out: &P
 }
 
 /// What is printed.
-pub(super) fn text(study: &dyn Study, findings: &Findings) -> String {
+pub(super) fn text(study: &dyn Study, room: &Room, findings: &Findings) -> String {
     let header: Vec<&str> = findings.beside.header.iter().map(String::as_str).collect();
-    let mut text = format!("{}\n{}\n\n", study.title(), findings.lead);
+    let mut text = format!("{}\n{}{}\n\n", study.title(), findings.lead, scope(study, room));
     text += &format!("{}:\n", findings.beside.caption);
     text += &wide_table(&header, findings.beside.rows.iter().cloned());
     if !findings.claims.is_empty() {
@@ -70,18 +70,26 @@ fn csv(findings: &Findings) -> String {
 }
 
 /// How it was run, in words.
-fn scope(room: &Room) -> String {
+fn scope(study: &dyn Study, room: &Room) -> String {
+    if !study.varies() {
+        return String::new();
+    }
     let size =
         if room.is_quick { "the quick version, which shows that it runs and little else" } else { "the whole study" };
-    format!("This is {size}, with seed {}.", room.seed)
+    format!(" This is {size}, with seed {}.", room.seed)
 }
 
 fn markdown(study: &dyn Study, room: &Room, findings: &Findings) -> String {
     let name = study.name();
-    let command = if study.needs().is_empty() { String::new() } else { " --data DIR".into() };
+    let data = if study.needs().is_empty() { "" } else { " --data DIR" };
+    let quick = if room.is_quick && study.varies() { " --quick" } else { "" };
+    let seed = if room.seed == 0 || !study.varies() { String::new() } else { format!(" --seed {}", room.seed) };
     let mut text = format!("## {name}: {}\n\n", study.title());
-    text += &format!("*{}*\n\n```sh\nrankwise reproduce {name}{command} --out DIR\n```\n\n", study.paper().citation());
-    text += &format!("{} {}\n\n", findings.lead, scope(room));
+    text += &format!(
+        "*{}*\n\n```sh\nrankwise reproduce {name}{data} --out DIR{quick}{seed}\n```\n\n",
+        study.paper().citation()
+    );
+    text += &format!("{}{}\n\n", findings.lead, scope(study, room));
     text += &markdown_table(&findings.beside);
     if !findings.claims.is_empty() {
         text += "\n| the paper says | here |\n|---|---|\n";
@@ -111,7 +119,7 @@ fn markdown_table(table: &Table) -> String {
 fn page(study: &dyn Study, room: &Room, findings: &Findings) -> String {
     let mut page = Page::new(&format!("{}: {}", study.name(), study.title()));
     page.lead(&findings.lead);
-    page.paragraph(&format!("{}. {}", study.paper().citation(), scope(room)));
+    page.paragraph(&format!("{}.{}", study.paper().citation(), scope(study, room)));
     page.section("Paper and ours");
     page.table(&findings.beside);
     if !findings.claims.is_empty() {

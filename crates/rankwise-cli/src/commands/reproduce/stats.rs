@@ -32,8 +32,20 @@ pub(super) fn paired_p(a: &[f64], b: &[f64]) -> Option<f64> {
         return None;
     }
     let t = mean / (sd / (n as f64).sqrt());
+    if !t.is_finite() {
+        return None;
+    }
     let distribution = StudentsT::new(0.0, 1.0, (n - 1) as f64).ok()?;
     Some(2.0 * distribution.cdf(-t.abs()))
+}
+
+/// A p-value for people to read.
+pub(super) fn told_p(p: Option<f64>) -> String {
+    match p {
+        None => "–".into(),
+        Some(p) if p < 0.001 => "< .001".into(),
+        Some(p) => format!("{p:.3}"),
+    }
 }
 
 #[cfg(test)]
@@ -46,6 +58,9 @@ mod tests {
         let p = paired_p(&[2.0, 4.0, 6.0, 8.0], &[1.0, 2.0, 3.0, 4.0]).unwrap();
         assert!((p - 0.030_466_291_0).abs() < 1e-8, "{p}");
         assert_eq!(paired_p(&[1.0, 2.0], &[0.0, 1.0]), None);
+        for hostile in [f64::NAN, f64::INFINITY, 1e308] {
+            assert_eq!(paired_p(&[hostile, 1.0, -hostile], &[0.0, 3.0, 1.0]).filter(|p| !p.is_finite()), None);
+        }
         let Summary { mean, sd, n } = Summary::of(&[1.0, 2.0, 3.0, 4.0]);
         assert_eq!((mean, n), (2.5, 4));
         assert!((sd - 1.290_994_448_735_805_6).abs() < 1e-15);

@@ -23,6 +23,10 @@ pub(super) trait Study: Sync {
     fn journal(&self) -> &'static str {
         self.name()
     }
+    /// Whether the seed, and whether it is the quick version, make a difference.
+    fn varies(&self) -> bool {
+        true
+    }
     /// The files that it reads.
     fn needs(&self) -> Vec<Need> {
         Vec::new()

@@ -35,6 +35,10 @@ impl Study for Xor {
         Paper::Tutorial
     }
 
+    fn varies(&self) -> bool {
+        false
+    }
+
     fn prepare(&self, _: &Room) -> Run<Box<dyn Prepared>> {
         Ok(Box::new(Xor))
     }

@@ -76,6 +76,9 @@ impl Battles {
                 return Err(Error::data(place, problem, "every battle has model_a, model_b and winner"));
             }
         }
+        if battle.iter().flatten().any(|text| text.contains('\0')) {
+            return Err(Error::data(place, "a NUL byte", "correct it, or take the battle out of the file"));
+        }
         let word = battle[2].as_deref().unwrap_or_default();
         let outcome = match word {
             "both_bad" | "bothbad" => Some(Outcome::Tie),

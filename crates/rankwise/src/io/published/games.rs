@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::files::Origin;
 use super::pairs::{PairRows, PublishedPairs, table_source};
 use super::{read_chess_games, read_football};
 use crate::data::{Date, Game, Games};
@@ -36,9 +37,16 @@ impl PublishedGames {
     }
 }
 
+/// A file, or the one of this name in a directory.
+fn source(path: &Path, origin: Origin, name: &str) -> Result<Source> {
+    Ok(if path.is_dir() { table_source(&origin.find(path, name)?) } else { table_source(path) })
+}
+
 /// Chess games as pairs, White left; times are months.
 pub(super) fn chess_pairs(path: &Path) -> Result<PublishedPairs> {
-    read_chess_games(&table_source(path))?.to_pairs(|month| month.to_string(), "rows that are no games")
+    let origin = Origin { what: "the games of the FIDE", from: "the Chessmetrics contest on Kaggle (ChessRatings2)" };
+    read_chess_games(&source(path, origin, "primary_test_solution.csv")?)?
+        .to_pairs(|month| month.to_string(), "rows that are no games")
 }
 
 /// Football matches as pairs, the team at home left; times are days.
@@ -47,7 +55,8 @@ pub(super) fn football_pairs(path: &Path) -> Result<PublishedPairs> {
         let Date { year, month, day } = Date::of(number);
         format!("{year:04}-{month:02}-{day:02}")
     };
-    read_football(&table_source(path))?.to_pairs(day, "matches that were not played yet")
+    let origin = Origin { what: "results of international matches", from: "github.com/martj42/international_results" };
+    read_football(&source(path, origin, "results.csv")?)?.to_pairs(day, "matches that were not played yet")
 }
 
 /// A table whose columns are known by the names they were published with; others are read over.

@@ -60,7 +60,7 @@ pub fn read_jpeg_ai(path: &Path) -> Result<PublishedPairs> {
                 return Err(Error::data(table.place(response), problem, "correct it, or take the row out of the file"));
             }
         };
-        if table.number(trap)? != 0.0 {
+        if finite_number(&table, trap)? != 0.0 {
             n_traps += 1;
             continue;
         }
@@ -76,7 +76,7 @@ pub fn read_jpeg_ai(path: &Path) -> Result<PublishedPairs> {
                 let problem = format!("found {:?}, expected the number of a codec", table.word(codec_at).unwrap_or(""));
                 Error::data(table.place(codec_at), problem, "correct it, or take the row out of the file")
             })?;
-            let known = (codec, table.number(level_at)?);
+            let known = (codec, finite_number(&table, level_at)?);
             match images.get(number as usize) {
                 None => images.push(known),
                 Some(first) if *first != known => {
@@ -103,4 +103,13 @@ pub fn read_jpeg_ai(path: &Path) -> Result<PublishedPairs> {
     let values = images.iter().flat_map(of_image).collect();
     let found = rows.finish(Some((names, values)), None)?;
     Ok(found.with_left_out("trap questions", n_traps).with_left_out("skipped questions", n_skipped))
+}
+
+/// A finite number in the current row.
+fn finite_number(table: &Table, column: usize) -> Result<f64> {
+    let word = table.word(column)?;
+    word.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(|| {
+        let problem = format!("found {word:?}, expected a finite number");
+        Error::data(table.place(column), problem, "correct it, or take the row out of the file")
+    })
 }

@@ -166,7 +166,7 @@ impl Prepared for Trials {
                 "k random items of the {M} in the order to be learnt change places with the next one (the last with the one before it), one after the other. The values of k are ours: the paper's text has none. Repeats: {}; all k see the same items, and the switches of a smaller k are among those of a larger one. Test items are in their true order.",
                 self.n_repeats
             ),
-            "Each item moves by about one place, so that even at k = 50 nearly all of the 4,950 pairs are in their true order: this noise is mild.".into(),
+            "Each switch moves two items by one place, so that nearly all of the 4,950 pairs stay in their true order: this noise is mild.".into(),
         ];
         told.extend(notes(&self.draws, found)?);
         told.push("The values of the paper's figure are not in its text; the column has what it says in words.".into());

@@ -8,7 +8,7 @@ use rankwise::model::Model;
 use super::{MACHINES, Machine};
 use crate::commands::curves;
 use crate::commands::pair_trial::{Chosen, Draw, GRID_VALUES, Trial};
-use crate::commands::reproduce::stats::{Summary, paired_p};
+use crate::commands::reproduce::stats::{Summary, paired_p, told_p};
 use crate::commands::reproduce::study::{
     Claim, Findings, Found, Paper, Patient, Prepared, Room, Study, Task, Values, row, values,
 };
@@ -112,7 +112,7 @@ impl Prepared for Curves {
             taus.push(tau);
         }
         let mean = |k: usize| Summary::of(&taus[k]).mean;
-        let p = |k: usize| paired_p(&taus[k], &taus[0]).map_or_else(|| "–".into(), |p| format!("{p:.2e}"));
+        let p = |k: usize| told_p(paired_p(&taus[k], &taus[0]));
         let mut panels = vec![(String::new(), curves::pairs("fig3-pairs", &self.draw(0).sets()?.train))];
         for (machine, name) in MACHINES.into_iter().zip(["fig3-rank", "fig3-rank2", "fig3-compare"]) {
             let chosen = self.learn(0, machine)?;
@@ -120,7 +120,7 @@ impl Prepared for Curves {
         }
         Ok(Findings {
             lead: format!(
-                "compare and rank2 come closer to the true function than rank: Kendall's τ with it is {:.3}, {:.3} and {:.3}.",
+                "How close to the true function they come, by Kendall's τ with it: compare {:.3}, rank2 {:.3}, rank {:.3}.",
                 mean(2), mean(1), mean(0)
             ),
             beside: Table {
@@ -130,8 +130,8 @@ impl Prepared for Curves {
                 is_words: false,
             },
             claims: vec![
-                Claim::new(format!("compare recovers r better than rank (p = {})", p(2)), mean(2) > mean(0)),
-                Claim::new(format!("rank2 recovers r better than rank (p = {})", p(1)), mean(1) > mean(0)),
+                Claim::new(format!("compare recovers r better than rank (by the means; p {})", p(2)), mean(2) > mean(0)),
+                Claim::new(format!("rank2 recovers r better than rank (by the means; p {})", p(1)), mean(1) > mean(0)),
             ],
             notes: vec!["The paper shows one draw and no numbers. Dashed diamonds are levels of the true function; blue curves are those of a machine, one for each diamond, at the middle score along it.".into()],
             tables: Vec::new(),

@@ -9,7 +9,7 @@ use super::sushi::{self, SushiPairs};
 use super::{MACHINES, Machine};
 use crate::commands::pair_trial::{Beside, Draw, GRID_VALUES, Measured, Sets, Trial};
 use crate::commands::reproduce::data_dir::Need;
-use crate::commands::reproduce::stats::{Summary, paired_p};
+use crate::commands::reproduce::stats::{Summary, paired_p, told_p};
 use crate::commands::reproduce::study::{
     Claim, Findings, Found, Paper, Patient, Prepared, Room, Study, Task, Values, row, values,
 };
@@ -265,10 +265,9 @@ impl Panels {
                 Figure::Error => {
                     let level = |machine| self.level(found, source, machine, "error");
                     let (rank, rank2, compare) = (level(0)?, level(1)?, level(2)?);
-                    let p = paired_p(&self.every(found, source, 2)?, &self.every(found, source, 0)?);
-                    let p = p.map_or_else(|| "–".into(), |p| format!("{p:.1e}"));
+                    let p = told_p(paired_p(&self.every(found, source, 2)?, &self.every(found, source, 0)?));
                     claims.push(Claim::new(
-                        format!("{heading}: compare errs least, then rank2, then rank (means over all sizes: {compare:.3}, {rank2:.3}, {rank:.3}; compare against rank p = {p})"),
+                        format!("{heading}: compare errs least, then rank2, then rank (means over all sizes: {compare:.3}, {rank2:.3}, {rank:.3}; compare against rank p {p})"),
                         compare < rank2 && rank2 < rank,
                     ));
                 }
@@ -351,12 +350,13 @@ impl Panels {
         let mut notes = vec![
             format!("Sushi: {ties} ties and {others} other pairs (the paper: 17,832 and 7,168), made of each person's ten scores in order, neighbours paired; which side the better sushi stands on is drawn. The paper does not say whether features were scaled: once they are standardised by the training pairs, once taken as they are; then the seconds that a person took outweigh all else, and little is learnt."),
             "Lines of rank, rank2 and compare have the paper's settings (hinge; compare with its own threshold 1). The fourth line is compare as rankwise does it by itself: squared hinge, threshold fitted to held-out margins.".into(),
-            format!("C and γ are chosen on validation pairs among {0} × {0} points, as in the paper; {1} draws. Test pairs are 5,000 (simulated) and 2,000 (sushi) rather than n, so that they add less noise; the paper prints no numbers, so its figure is compared by what its text says.", self.n_grid, self.n_trials),
+            format!("C and γ are chosen on validation pairs among {0} × {0} points (the paper: 10 × 10); {1} draws. Test pairs are 5,000 (simulated) and 2,000 (sushi) rather than n, so that they add less noise; the paper prints no numbers, so its figure is compared by what its text says.", self.n_grid, self.n_trials),
         ];
+        let last = self.points[self.points.len() - 1];
         notes.push(match self.figure {
-            Figure::Error => "The true function has its own threshold, 1. Half of the pairs are ties by choice, more than chance would give, so that a wider tie region errs less, and a machine that learns its own can err less than the true function. On sushi all machines err alike: the features tell little (always the same answer errs on half of the pairs), and differences of means are smaller than what they vary by from draw to draw.",
-            Figure::Auc => "Where a machine of the paper falls far behind on sushi, its hinge has collapsed: for many C the exact optimum is u = 0, which orders nothing. A solver that stops early hides this; ours does not stop before it is proven. The squared hinge does not collapse. With 400 pairs of which nine in ten are ties, rank has only 40 pairs to learn from, and falls behind on ‖x‖₂², too.",
-        }.into());
+            Figure::Error => "The true function has its own threshold, 1. Half of the pairs are ties by choice, more than chance would give, so that a wider tie region errs less, and a machine that learns its own can err less than the true function. On sushi the features tell little: always the same answer errs on half of the pairs.".into(),
+            Figure::Auc => format!("Where a machine of the paper falls far behind on sushi, its hinge has collapsed: for many C the exact optimum is u = 0, which orders nothing. A solver that stops early hides this; ours does not stop before it is proven. The squared hinge does not collapse. With a share of {} ties rank has only {} pairs to learn from.", last.share, (last.n_pairs as f64 * (1.0 - last.share)).round()),
+        });
         notes
     }
 }

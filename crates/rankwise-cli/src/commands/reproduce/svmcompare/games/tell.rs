@@ -213,7 +213,7 @@ fn lead(football: &Lines<'_>, claims: &[Claim]) -> String {
     };
     format!(
         "International football over {}: Elo alone has a mean AUC of {:.3}, Glicko {:.3}, a linear machine on both \
-         {:.3}, on all 16 features {:.3}. {} of the paper's {} statements about chess hold here. With the games of \
+         {:.3}, on all 16 features {:.3}. Football bears out {} of {} statements that the paper makes of chess. With the games of \
          four years to learn from instead of four months, the machine on both ratings has {:.3}, the one on all \
          features {:.3}.",
         count(football.set.periods.len(), "year"),
