@@ -63,9 +63,9 @@ pub(crate) struct Table {
     pub(crate) is_words: bool,
 }
 
-/// Text for the page: escaped, and a number stays with its percent sign.
+/// Text for the page: escaped, and a number stays with its percent sign, and with what it varies by.
 fn prose(text: &str) -> String {
-    escape(text).replace(" %", "\u{a0}%")
+    escape(text).replace(" %", "\u{a0}%").replace(" ± ", "\u{a0}±\u{a0}")
 }
 
 impl Page {

@@ -164,9 +164,10 @@ fn quick_studies_of_the_published_data() {
         return;
     };
     let room = Room::new();
-    let names = "svmcompare-fig4 svmcompare-fig5 svmcompare-letor swapped-table1";
+    let names = "svmcompare-fig4 svmcompare-fig5 svmcompare-fig6 svmcompare-letor swapped-table1";
     let json = room.run(&format!("reproduce {names} --data {data} --out out --quick --json")).ends(0).json();
-    assert_eq!(json["studies"].as_array().unwrap().len(), 4);
+    assert_eq!(json["studies"].as_array().unwrap().len(), 5);
+    assert!(room.read("out/svmcompare-fig6.md").contains("49520 matches, 11258 of them ties"));
     assert!(room.read("out/svmcompare-fig4.md").contains("17832 ties and 7168 other pairs"));
     let swapped = room.read("out/swapped-table1.csv");
     let stock: Vec<f64> = swapped

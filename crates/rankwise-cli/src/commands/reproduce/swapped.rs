@@ -10,7 +10,7 @@ use rankwise::metrics::{ItemMetric, Ranked};
 use rankwise::model::Model;
 
 use super::data_dir::Need;
-use super::stats::{Summary, paired_p};
+use super::stats::{Summary, paired_p, told_p};
 use super::study::{Claim, Findings, Found, Paper, Patient, Prepared, Room, Study, Task, Values, row, values};
 use crate::exit::{Failure, Run};
 use crate::page::Table;
@@ -297,9 +297,8 @@ impl Results {
             for other in [0, 1] {
                 let p = paired_p(of(swap, set), of(other, set));
                 let is_worse = Summary::of(of(swap, set)).mean > Summary::of(of(other, set)).mean;
-                cells.push(
-                    p.map_or_else(|| "–".into(), |p| format!("{p:.3} {}", if is_worse { "worse" } else { "better" })),
-                );
+                let words = if is_worse { " worse" } else { " better" };
+                cells.push(if p.is_some() { told_p(p) + words } else { told_p(p) });
                 if p.is_some_and(|p| p < 0.05) {
                     if is_worse {
                         worse.push(format!("{} than {}", facts.name, Machine::ALL[other].name()));

@@ -355,7 +355,7 @@ impl Panels {
         let last = self.points[self.points.len() - 1];
         notes.push(match self.figure {
             Figure::Error => "The true function has its own threshold, 1. Half of the pairs are ties by choice, more than chance would give, so that a wider tie region errs less, and a machine that learns its own can err less than the true function. On sushi the features tell little: always the same answer errs on half of the pairs.".into(),
-            Figure::Auc => format!("Where a machine of the paper falls far behind on sushi, its hinge has collapsed: for many C the exact optimum is u = 0, which orders nothing. A solver that stops early hides this; ours does not stop before it is proven. The squared hinge does not collapse. With a share of {} ties rank has only {} pairs to learn from.", last.share, (last.n_pairs as f64 * (1.0 - last.share)).round()),
+            Figure::Auc => format!("On sushi the paper's compare falls behind where one kind of pair outnumbers the other: the optimum of its hinge then is next to the constant answer (u near 0, β near 1 or −1, where the common kind costs nothing whatever u is), and what is left of u orders little. The squared hinge of rankwise's defaults does not do that. With a share of {} ties rank has only {} pairs to learn from.", last.share, (last.n_pairs as f64 * (1.0 - last.share)).round()),
         });
         notes
     }
