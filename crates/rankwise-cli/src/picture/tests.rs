@@ -76,6 +76,15 @@ fn charts(numbers: &[f64]) -> Vec<Picture> {
         levels: if n.is_multiple_of(2) { numbers.to_vec() } else { Vec::new() },
         beneath: (n > 1).then(|| (field(0.0), numbers.to_vec())),
     };
+    let scatter = |of: &'static str| Scatter {
+        name: of,
+        title: name(),
+        description: name(),
+        x: Axis::linear(HOSTILE_NAME),
+        y: Axis::log(HOSTILE_NAME),
+        clouds: vec![Cloud { label: name(), points: points.clone() }, Cloud { label: name(), points: Vec::new() }],
+        strokes: vec![Stroke { label: name(), lines: points.windows(2).map(|two| [two[0], two[1]]).collect() }],
+    };
     vec![
         line(Axis::linear(HOSTILE_NAME), Axis::log(HOSTILE_NAME)),
         line(Axis::log(HOSTILE_NAME), Axis::linear(HOSTILE_NAME).with(&[0.0])),
@@ -103,6 +112,29 @@ fn charts(numbers: &[f64]) -> Vec<Picture> {
                 Strip { label: name(), kind: 0, values: numbers.to_vec() },
                 Strip { label: name(), kind: 7, values: Vec::new() },
             ],
+        }
+        .draw(),
+        scatter("scatter").draw(),
+        Intervals {
+            name: "intervals",
+            title: name(),
+            description: name(),
+            axis: Axis::linear(HOSTILE_NAME),
+            rows: vec![name(); n.min(9)],
+            kinds: vec![
+                IntervalKind {
+                    label: name(),
+                    values: numbers.iter().take(9).map(|&v| Some((v, v - 1.0, v + 1.0))).collect(),
+                },
+                IntervalKind { label: name(), values: vec![None; n.min(9)] },
+            ],
+        }
+        .draw(),
+        Sheet {
+            name: "sheet",
+            title: name(),
+            n_columns: n % 3,
+            panels: vec![(name(), scatter("first").draw()), (name(), scatter("second").draw())],
         }
         .draw(),
         Bars { name: "weights", title: name(), axis: name(), bars }.draw(),
@@ -134,7 +166,7 @@ fn check(svg: &str) {
             open.push(name);
         }
         assert!(
-            ["svg", "title", "desc", "style", "line", "rect", "path", "text", "circle", "defs", "pattern", ""]
+            ["svg", "title", "desc", "style", "line", "rect", "path", "text", "circle", "defs", "pattern", "g", ""]
                 .contains(&name),
             "{name}"
         );
