@@ -4,12 +4,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use rankwise::io::published::find_file;
 use sha2::{Digest, Sha256};
 
 use crate::exit::{Failure, Run};
-
-/// Endings that a file may have besides its own: compressed ones are read as they are.
-const ENDINGS: [&str; 4] = ["", ".xz", ".gz", ".zst"];
 
 /// A file that a study reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,10 +39,8 @@ impl DataDir {
                 "{folder}/{file} is needed, from {source} (licence: {licence}); name the directory that has it with --data DIR"
             )));
         };
-        let candidates = [directory.join(folder), directory.clone()]
-            .into_iter()
-            .flat_map(|place| ENDINGS.map(|ending| place.join(format!("{file}{ending}"))));
-        candidates.into_iter().find(|path| path.is_file()).ok_or_else(|| {
+        let places = [directory.join(folder), directory.clone()];
+        places.iter().find_map(|place| find_file(place, file)).ok_or_else(|| {
             Failure::Fault(format!(
                 "{}: not there, also not as .xz, .gz or .zst; it comes from {source} (licence: {licence})",
                 directory.join(folder).join(file).display()

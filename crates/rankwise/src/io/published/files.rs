@@ -28,7 +28,7 @@ impl Origin {
     /// The file of this name in a directory, perhaps compressed.
     pub(super) fn find(&self, directory: &Path, name: &str) -> Result<PathBuf> {
         self.check_directory(directory)?;
-        find_one(directory, name).ok_or_else(|| {
+        find_file(directory, name).ok_or_else(|| {
             let problem = format!("no file {name} there (nor with .xz, .gz or .zst behind its name)");
             Error::data(Place::file(directory.display().to_string()), problem, self.remedy())
         })
@@ -70,8 +70,8 @@ impl Origin {
     }
 }
 
-/// The file of this name in a directory, perhaps compressed; none where there is none.
-pub(super) fn find_one(directory: &Path, name: &str) -> Option<PathBuf> {
+/// The file of this name in a directory, perhaps compressed (`.xz`, `.gz`, `.zst`); none where there is none.
+pub fn find_file(directory: &Path, name: &str) -> Option<PathBuf> {
     ENDINGS.iter().map(|ending| directory.join(format!("{name}{ending}"))).find(|path| path.is_file())
 }
 

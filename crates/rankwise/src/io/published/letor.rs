@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::files::{Origin, find_one};
+use super::files::{Origin, find_file};
 use crate::data::{Precision, Ranking};
 use crate::error::{Error, Place, Result};
 use crate::io::{Format, IndexBase, ItemTable, Source, svmlight};
@@ -134,7 +134,7 @@ fn folds(directory: &Path) -> Result<Vec<[Vec<PathBuf>; 3]>> {
         let fold = directory.join(format!("Fold{k}"));
         let mut files: [Vec<PathBuf>; 3] = Default::default();
         for (part, names) in files.iter_mut().zip(FILES) {
-            let found = names.iter().find_map(|name| find_one(&fold, name)).ok_or_else(|| {
+            let found = names.iter().find_map(|name| find_file(&fold, name)).ok_or_else(|| {
                 let problem = format!("no file {} there, nor {}", names[0], names[1]);
                 let remedy = format!("{} come from {}", ORIGIN.what, ORIGIN.from);
                 Error::data(Place::file(fold.display().to_string()), problem, remedy)

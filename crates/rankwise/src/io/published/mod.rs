@@ -18,6 +18,7 @@ mod wmt;
 pub use arff::{ArffAttribute, ArffKind, ArffRanking, ArffTable, ArffTarget, ArffValue, read_arff};
 pub use battles::read_battles;
 pub use chess::{ChessRating, read_chess_games, read_chess_ratings};
+pub use files::find_file;
 pub use football::read_football;
 pub use games::PublishedGames;
 pub use jpeg_ai::read_jpeg_ai;
