@@ -2,6 +2,8 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use crate::picture::Series;
+
 /// Mean and standard deviation (of n − 1) of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Summary {
@@ -21,6 +23,33 @@ impl Summary {
     /// `12.34 ± 0.56`
     pub(super) fn told(&self, digits: usize) -> String {
         format!("{:.digits$} ± {:.digits$}", self.mean, self.sd)
+    }
+}
+
+/// What is drawn around a line of means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Around {
+    Nothing,
+    /// One standard deviation of the numbers.
+    Deviation,
+    /// One standard error of their mean.
+    Error,
+}
+
+/// A line of means.
+pub(super) fn line_of_means(label: &str, points: &[(f64, Summary)], around: Around) -> Series {
+    let band = |&(x, Summary { mean, sd, n }): &(f64, Summary)| {
+        let width = match around {
+            Around::Nothing => return None,
+            Around::Deviation => sd,
+            Around::Error => sd / (n as f64).sqrt(),
+        };
+        Some((x, mean - width, mean + width))
+    };
+    Series {
+        label: label.into(),
+        points: points.iter().map(|(x, summary)| (*x, summary.mean)).collect(),
+        band: points.iter().filter_map(band).collect(),
     }
 }
 

@@ -1,12 +1,12 @@
 //! Figure 10: what accuracy is lost where neighbours in the order to be learnt have changed places.
 
-use super::super::stats::Summary;
+use super::super::stats::{Around, Summary, line_of_means};
 use super::super::study::{Claim, Findings, Found, Paper, Prepared, Room, Study, Task, row};
 use super::Machine;
 use super::synthetic::{Draw, Truth, notes, numbers};
 use crate::exit::Run;
 use crate::page::Table;
-use crate::picture::{Axis, LineChart, Picture, Series, Sheet};
+use crate::picture::{Axis, LineChart, Picture, Sheet};
 use crate::text::number;
 
 /// Items to learn from.
@@ -77,14 +77,9 @@ impl Trials {
         for truth in Truth::ALL {
             let mut series = Vec::new();
             for machine in Machine::ALL {
-                let (mut points, mut band) = (Vec::new(), Vec::new());
-                for &k in self.switches {
-                    let Summary { mean, sd, n } = Summary::of(&self.losses(truth, k, machine, found)?);
-                    let error = sd / (n as f64).sqrt();
-                    points.push((k as f64, mean));
-                    band.push((k as f64, mean - error, mean + error));
-                }
-                series.push(Series { label: machine.label().into(), points, band });
+                let at = |&k: &usize| Ok((k as f64, Summary::of(&self.losses(truth, k, machine, found)?)));
+                let points = self.switches.iter().map(at).collect::<Run<Vec<_>>>()?;
+                series.push(line_of_means(machine.label(), &points, Around::Error));
             }
             let chart = LineChart {
                 name: if truth == Truth::Linear { "linear" } else { "rbf" },

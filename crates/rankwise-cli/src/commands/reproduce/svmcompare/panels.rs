@@ -9,13 +9,13 @@ use super::sushi::{self, SushiPairs};
 use super::{MACHINES, Machine};
 use crate::commands::pair_trial::{Beside, Draw, GRID_VALUES, Measured, Sets, Trial};
 use crate::commands::reproduce::data_dir::Need;
-use crate::commands::reproduce::stats::{Summary, paired_p, told_p};
+use crate::commands::reproduce::stats::{Around, Summary, line_of_means, paired_p, told_p};
 use crate::commands::reproduce::study::{
     Claim, Findings, Found, Paper, Patient, Prepared, Room, Study, Task, Values, row, values,
 };
 use crate::exit::Run;
 use crate::page::Table;
-use crate::picture::{Axis, LineChart, Picture, Series, Sheet};
+use crate::picture::{Axis, LineChart, Picture, Sheet};
 
 /// Figure 4.
 pub(in crate::commands::reproduce) struct Figure4;
@@ -216,22 +216,17 @@ impl Panels {
             Figure::Auc => ("auc", "true_auc"),
         };
         let mut series = Vec::new();
-        let mut line = |label: &str, machine: Machine, name: &str, has_band: bool| -> Run<()> {
+        let mut line = |label: &str, machine: Machine, name: &str, around: Around| -> Run<()> {
             let of = |&point: &Point| Ok((self.x(point), self.of(found, source, point, machine, name)?));
             let points = self.points.iter().map(of).collect::<Run<Vec<_>>>()?;
-            let band = points.iter().filter(|_| has_band).map(|(x, s)| (*x, s.mean - s.sd, s.mean + s.sd)).collect();
-            series.push(Series {
-                label: label.into(),
-                points: points.iter().map(|(x, s)| (*x, s.mean)).collect(),
-                band,
-            });
+            series.push(line_of_means(label, &points, around));
             Ok(())
         };
         for machine in MACHINES {
-            line(machine.name, machine, name, true)?;
+            line(machine.name, machine, name, Around::Deviation)?;
         }
         if matches!(source, Source::Simulated(_)) {
-            line("the true function", MACHINES[0], truth, false)?;
+            line("the true function", MACHINES[0], truth, Around::Nothing)?;
         }
         let picture_name = match (self.figure, source.name()) {
             (Figure::Error, "l1") => "fig4-l1",
