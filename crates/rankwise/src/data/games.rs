@@ -4,10 +4,10 @@ use super::{Comparisons, Items, Outcome, Pair, PairSet};
 use crate::error::{Error, Result};
 
 /// One game. The left player is the first-named one: White, or the team at home.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Game {
     /// When: a number of days or months, whatever the source counts in.
-    pub time: i64,
+    pub time: f64,
     /// The number of the first-named player.
     pub left: u32,
     /// The number of the other player.
@@ -16,6 +16,8 @@ pub struct Game {
     pub outcome: Outcome,
     /// Whether being named first is no advantage, as on neutral ground.
     pub is_neutral: bool,
+    /// How much it counts: 0 is absent, 2 is twice.
+    pub weight: f64,
 }
 
 impl Game {
@@ -29,25 +31,93 @@ impl Game {
     }
 }
 
+/// What the left side of each game has more than the right one: the length of an answer, the white pieces.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Covariates {
+    /// What is counted.
+    pub names: Vec<String>,
+    /// Left minus right, game by game.
+    pub differences: Vec<f64>,
+}
+
+impl Covariates {
+    /// What is known of a game.
+    pub fn of(&self, game: usize) -> &[f64] {
+        &self.differences[game * self.names.len()..][..self.names.len()]
+    }
+}
+
 /// Games in order of time, and who plays them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Games {
     /// What each player is called, by number.
     pub players: Vec<String>,
     /// The games; those of the same time are in the order they were given in.
     pub games: Vec<Game>,
+    /// One group number per game (a judge, a tournament), where games of one group are not independent.
+    pub groups: Option<Vec<u32>>,
+    /// What differs between the sides beside who plays.
+    pub covariates: Option<Covariates>,
 }
 
 impl Games {
     /// Puts games in order of time. Checks that every one names two players.
-    pub fn new(players: Vec<String>, mut games: Vec<Game>) -> Result<Self> {
+    pub fn new(players: Vec<String>, games: Vec<Game>) -> Result<Self> {
+        Self::with(players, games, None, None)
+    }
+
+    /// The same with what else is known of the games, in the order the games are given in.
+    pub fn with(
+        players: Vec<String>,
+        games: Vec<Game>,
+        groups: Option<Vec<u32>>,
+        covariates: Option<Covariates>,
+    ) -> Result<Self> {
         let n = players.len();
         if let Some(bad) = games.iter().find(|g| g.left == g.right || g.left.max(g.right) as usize >= n) {
             let found = format!("({}, {})", bad.left, bad.right);
             return Err(Error::parameter("games", found, format!("two players each, with numbers below {n}")));
         }
-        games.sort_by_key(|game| game.time);
-        Ok(Games { players, games })
+        if let Some(bad) = games.iter().find(|g| !g.time.is_finite()) {
+            return Err(Error::parameter("time", bad.time, "finite numbers"));
+        }
+        if let Some(bad) = games.iter().find(|g| !(g.weight.is_finite() && g.weight >= 0.0)) {
+            return Err(Error::parameter("weight", bad.weight, "finite numbers of at least 0"));
+        }
+        let length = |name: &'static str, found: usize, expected: usize| match found == expected {
+            true => Ok(()),
+            false => Err(Error::parameter(name, found, format!("{expected} for {} games", games.len()))),
+        };
+        if let Some(groups) = &groups {
+            length("groups", groups.len(), games.len())?;
+        }
+        if let Some(covariates) = &covariates {
+            length("covariates", covariates.differences.len(), games.len() * covariates.names.len())?;
+            if let Some(bad) = covariates.differences.iter().find(|value| !value.is_finite()) {
+                return Err(Error::parameter("covariates", bad, "finite numbers"));
+            }
+        }
+        let found = Games { players, games, groups, covariates };
+        if found.games.is_sorted_by_key(|game| game.time) {
+            return Ok(found);
+        }
+        let mut order: Vec<usize> = (0..found.games.len()).collect();
+        order.sort_by(|&a, &b| found.games[a].time.total_cmp(&found.games[b].time));
+        Ok(found.select(&order))
+    }
+
+    /// Keeps the games of the given numbers, which are in order of time, and all players.
+    pub fn select(&self, numbers: &[usize]) -> Self {
+        let covariates = self.covariates.as_ref().map(|known| Covariates {
+            names: known.names.clone(),
+            differences: numbers.iter().flat_map(|&k| known.of(k)).copied().collect(),
+        });
+        Games {
+            players: self.players.clone(),
+            games: numbers.iter().map(|&k| self.games[k]).collect(),
+            groups: self.groups.as_ref().map(|groups| numbers.iter().map(|&k| groups[k]).collect()),
+            covariates,
+        }
     }
 
     /// How many games nobody won.
@@ -148,15 +218,17 @@ mod tests {
 
     #[test]
     fn games_are_put_in_order_of_time() {
-        let game = |time, left, right| Game { time, left, right, outcome: Outcome::Tie, is_neutral: false };
+        let game =
+            |time, left, right| Game { time, left, right, outcome: Outcome::Tie, is_neutral: false, weight: 1.0 };
         let names = || vec!["a".to_string(), "b".to_string(), "c".to_string()];
-        let games = Games::new(names(), vec![game(5, 0, 1), game(3, 1, 2), game(5, 2, 0), game(3, 0, 2)]).unwrap();
+        let games =
+            Games::new(names(), vec![game(5.0, 0, 1), game(3.0, 1, 2), game(5.0, 2, 0), game(3.0, 0, 2)]).unwrap();
         let order: Vec<_> = games.games.iter().map(|g| (g.time, g.left, g.right)).collect();
-        assert_eq!(order, [(3, 1, 2), (3, 0, 2), (5, 0, 1), (5, 2, 0)]);
+        assert_eq!(order, [(3.0, 1, 2), (3.0, 0, 2), (5.0, 0, 1), (5.0, 2, 0)]);
         assert_eq!(games.n_ties(), 4);
         let pairs = games.to_comparisons().unwrap();
         assert_eq!((pairs.n_pairs(), pairs.set.items.name(2)), (4, "c".to_string()));
-        assert!(Games::new(names(), vec![game(1, 0, 3)]).is_err());
-        assert!(Games::new(names(), vec![game(1, 2, 2)]).is_err());
+        assert!(Games::new(names(), vec![game(1.0, 0, 3)]).is_err());
+        assert!(Games::new(names(), vec![game(1.0, 2, 2)]).is_err());
     }
 }

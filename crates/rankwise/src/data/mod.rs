@@ -30,7 +30,7 @@ pub use features::{Features, Precision};
 pub(crate) use features::{Stored, Values};
 pub(crate) use folds::spread_classes;
 pub use folds::{class_folds, cross_fit_folds, group_folds, value_folds};
-pub use games::{Date, Game, Games};
+pub use games::{Covariates, Date, Game, Games};
 pub use groups::{Groups, Members};
 pub use items::Items;
 pub(crate) use pairwise::draw_partners;

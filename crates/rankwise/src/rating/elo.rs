@@ -125,7 +125,7 @@ mod tests {
     use crate::data::Outcome;
 
     fn game(left: u32, right: u32, outcome: Outcome) -> Game {
-        Game { time: 0, left, right, outcome, is_neutral: false }
+        Game { time: 0.0, left, right, outcome, is_neutral: false, weight: 1.0 }
     }
 
     #[track_caller]

@@ -11,19 +11,11 @@
 use std::collections::BTreeMap;
 use std::f64::consts::{LN_10, PI};
 
+use super::Strength;
 use crate::data::Game;
 use crate::error::{Error, Result};
 
 const Q: f64 = LN_10 / 400.0;
-
-/// How good a player is thought to be, and how unsure that is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Strength {
-    /// The rating.
-    pub rating: f64,
-    /// Its standard deviation.
-    pub deviation: f64,
-}
 
 /// Glicko's ratings.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +29,7 @@ pub struct Glicko {
 struct Player {
     strength: Strength,
     /// When the deviation was what it is.
-    time: i64,
+    time: f64,
 }
 
 impl Glicko {
@@ -51,17 +43,17 @@ impl Glicko {
     }
 
     /// Gives a player a strength from elsewhere, as it is at a time.
-    pub fn set(&mut self, player: u32, strength: Strength, time: i64) -> Result<()> {
+    pub fn set(&mut self, player: u32, strength: Strength, time: f64) -> Result<()> {
         strength.check()?;
         *self.slot(player) = Some(Player { strength, time });
         Ok(())
     }
 
     /// The strength of a player at a time.
-    pub fn strength(&self, player: u32, time: i64) -> Strength {
+    pub fn strength(&self, player: u32, time: f64) -> Strength {
         match self.players.get(player as usize) {
             Some(&Some(Player { strength, time: then })) => {
-                let grown = strength.deviation.powi(2) + self.growth.powi(2) * time.saturating_sub(then).max(0) as f64;
+                let grown = strength.deviation.powi(2) + self.growth.powi(2) * (time - then).max(0.0);
                 let most = self.start.deviation.max(strength.deviation);
                 Strength { rating: strength.rating, deviation: grown.sqrt().min(most) }
             }
@@ -75,7 +67,7 @@ impl Glicko {
             .get(player as usize)
             .copied()
             .flatten()
-            .unwrap_or(Player { strength: self.start, time: 0 })
+            .unwrap_or(Player { strength: self.start, time: 0.0 })
             .strength
             .rating
     }
@@ -83,7 +75,7 @@ impl Glicko {
     /// Moves the players of one period's games, all at once: every game meets the strengths from before the period, at
     /// the time of the last of its games. A period of one game is an update game by game.
     pub fn update(&mut self, period: &[Game]) {
-        let Some(time) = period.iter().map(|game| game.time).max() else { return };
+        let Some(time) = period.iter().map(|game| game.time).max_by(f64::total_cmp) else { return };
         let mut sums: BTreeMap<u32, Sums> = BTreeMap::new();
         for game in period {
             let points = game.left_points();
@@ -105,18 +97,6 @@ impl Glicko {
             self.players.resize(at + 1, None);
         }
         &mut self.players[at]
-    }
-}
-
-impl Strength {
-    fn check(self) -> Result<()> {
-        if !self.rating.is_finite() {
-            return Err(Error::parameter("rating", self.rating, "a finite number"));
-        }
-        if !(self.deviation.is_finite() && self.deviation > 0.0) {
-            return Err(Error::parameter("deviation", self.deviation, "a finite number above 0"));
-        }
-        Ok(())
     }
 }
 
@@ -150,15 +130,15 @@ mod tests {
 
     const NEW: Strength = Strength { rating: 1500.0, deviation: 350.0 };
 
-    fn game(time: i64, left: u32, right: u32, outcome: Outcome) -> Game {
-        Game { time, left, right, outcome, is_neutral: false }
+    fn game(time: f64, left: u32, right: u32, outcome: Outcome) -> Game {
+        Game { time, left, right, outcome, is_neutral: false, weight: 1.0 }
     }
 
     fn example() -> Glicko {
         let mut glicko = Glicko::new(NEW, 0.0).unwrap();
         let players = [(1500.0, 200.0), (1400.0, 30.0), (1550.0, 100.0), (1700.0, 300.0)];
         for (player, (rating, deviation)) in (0..).zip(players) {
-            glicko.set(player, Strength { rating, deviation }, 0).unwrap();
+            glicko.set(player, Strength { rating, deviation }, 0.0).unwrap();
         }
         glicko
     }
@@ -168,9 +148,9 @@ mod tests {
     #[test]
     fn the_published_example() {
         let mut glicko = example();
-        let win_as_right = game(0, 1, 0, Outcome::Right);
-        glicko.update(&[win_as_right, game(0, 0, 2, Outcome::Right), game(0, 0, 3, Outcome::Right)]);
-        let found = glicko.strength(0, 0);
+        let win_as_right = game(0.0, 1, 0, Outcome::Right);
+        glicko.update(&[win_as_right, game(0.0, 0, 2, Outcome::Right), game(0.0, 0, 3, Outcome::Right)]);
+        let found = glicko.strength(0, 0.0);
         assert!((found.rating - 1464.1).abs() < 0.05, "{found:?}");
         assert!((found.deviation - 151.4).abs() < 0.05, "{found:?}");
         assert_eq!(glicko.rating(0), found.rating);
@@ -181,18 +161,18 @@ mod tests {
     #[test]
     fn one_game_by_hand() {
         let mut glicko = Glicko::new(NEW, 0.0).unwrap();
-        glicko.update(&[game(3, 5, 7, Outcome::Tie)]);
+        glicko.update(&[game(3.0, 5, 7, Outcome::Tie)]);
         for player in [5, 7] {
-            let found = glicko.strength(player, 3);
+            let found = glicko.strength(player, 3.0);
             assert!((found.rating - 1500.0).abs() < 1e-9 && (found.deviation - 290.2305).abs() < 1e-3, "{found:?}");
         }
-        assert_eq!(glicko.strength(6, 3), NEW);
+        assert_eq!(glicko.strength(6, 3.0), NEW);
     }
 
     /// Opponents are met as they were before the period, whatever the order of its games.
     #[test]
     fn the_games_of_a_period_have_no_order() {
-        let (a, b) = (game(0, 0, 1, Outcome::Left), game(0, 2, 1, Outcome::Left));
+        let (a, b) = (game(0.0, 0, 1, Outcome::Left), game(0.0, 2, 1, Outcome::Left));
         let (mut one, mut other, mut by_game) = (example(), example(), example());
         one.update(&[a, b]);
         other.update(&[b, a]);
@@ -208,17 +188,17 @@ mod tests {
     #[test]
     fn deviations_grow_while_nobody_plays() {
         let mut glicko = Glicko::new(NEW, 10.0).unwrap();
-        glicko.set(0, Strength { rating: 1600.0, deviation: 50.0 }, 100).unwrap();
+        glicko.set(0, Strength { rating: 1600.0, deviation: 50.0 }, 100.0).unwrap();
         let deviation = |time| glicko.strength(0, time).deviation;
-        assert!((deviation(125) - 5000f64.sqrt()).abs() < 1e-9);
-        assert_eq!((deviation(100), deviation(90), deviation(1_000_000)), (50.0, 50.0, 350.0));
-        assert_eq!(glicko.strength(0, 1_000_000).rating, 1600.0);
+        assert!((deviation(125.0) - 5000f64.sqrt()).abs() < 1e-9);
+        assert_eq!((deviation(100.0), deviation(90.0), deviation(1e6)), (50.0, 50.0, 350.0));
+        assert_eq!(glicko.strength(0, 1e6).rating, 1600.0);
     }
 
     #[test]
     fn refuses_what_is_no_strength() {
         assert!(Glicko::new(Strength { deviation: 0.0, ..NEW }, 1.0).is_err());
         assert!(Glicko::new(NEW, -1.0).is_err());
-        assert!(Glicko::new(NEW, 1.0).unwrap().set(0, Strength { rating: f64::NAN, ..NEW }, 0).is_err());
+        assert!(Glicko::new(NEW, 1.0).unwrap().set(0, Strength { rating: f64::NAN, ..NEW }, 0.0).is_err());
     }
 }

@@ -1,10 +1,13 @@
-//! Ratings: one number per player that every game moves.
+//! Ratings: one number per player, learnt from games.
 //!
-//! Players are the numbers of [`Games`](crate::data::Games); a player that was not seen yet has the rating everybody
-//! starts from.
+//! Players are the numbers of [`Games`](crate::data::Games). *Online* systems ([`Online`]: [`Elo`], [`Glicko`]) go
+//! through the games in order of time and move the ratings of who plays; a player that was not seen yet has the rating
+//! everybody starts from.
 
 mod elo;
 mod glicko;
+mod online;
 
 pub use elo::{Elo, KFactor};
-pub use glicko::{Glicko, Strength};
+pub use glicko::Glicko;
+pub use online::{Online, Strength};

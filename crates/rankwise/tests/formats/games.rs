@@ -34,13 +34,13 @@ fn football_is_read_in_order_of_time() {
     .unwrap();
     assert_eq!(read.n_left_out, 1);
     assert_eq!(read.games.players, ["Korea, South", "Curaçao", "Åland"]);
-    let day = Date { year: 2024, month: 3, day: 1 }.number();
+    let day = Date { year: 2024, month: 3, day: 1 }.number() as f64;
     assert_eq!(
         read.games.games,
         [
-            Game { time: -1, left: 1, right: 2, outcome: Outcome::Right, is_neutral: true },
-            Game { time: day, left: 0, right: 1, outcome: Outcome::Tie, is_neutral: false },
-            Game { time: day, left: 2, right: 0, outcome: Outcome::Left, is_neutral: true },
+            Game { time: -1.0, left: 1, right: 2, outcome: Outcome::Right, is_neutral: true, weight: 1.0 },
+            Game { time: day, left: 0, right: 1, outcome: Outcome::Tie, is_neutral: false, weight: 1.0 },
+            Game { time: day, left: 2, right: 0, outcome: Outcome::Left, is_neutral: true, weight: 1.0 },
         ]
     );
     let pairs = read.games.to_comparisons().unwrap();
@@ -85,10 +85,10 @@ fn invented_chess_games_are_left_out_and_counted() {
     assert_eq!((read.n_left_out, read.games.n_ties()), (3, 1));
     assert_eq!(read.games.players, ["6", "43390", "8"]);
     let rows: Vec<_> = read.games.games.iter().map(|g| (g.time, g.left, g.right, g.outcome)).collect();
-    assert_eq!(rows, [(133, 2, 0, Outcome::Right), (134, 0, 1, Outcome::Tie), (134, 2, 1, Outcome::Left)]);
+    assert_eq!(rows, [(133.0, 2, 0, Outcome::Right), (134.0, 0, 1, Outcome::Tie), (134.0, 2, 1, Outcome::Left)]);
     let unmarked = "WhiteScore,BlackPlayer,WhitePlayer,MonthID,PTID\n0,2,1,7,1\n";
     let read = read_chess_games(&Files::new().write("games.csv", unmarked)).unwrap();
-    assert_eq!((read.games.games[0].time, read.games.games[0].outcome), (7, Outcome::Right));
+    assert_eq!((read.games.games[0].time, read.games.games[0].outcome), (7.0, Outcome::Right));
     assert_eq!(read.games.players, ["1", "2"]);
 }
 

@@ -51,9 +51,9 @@ pub fn read_chess_games(source: &Source) -> Result<PublishedGames> {
             n_left_out += 1;
             continue;
         }
-        let time = i64::from(rows.count(MONTH)?);
+        let time = f64::from(rows.count(MONTH)?);
         let [left, right] = rows.players(WHITE, BLACK, &mut players)?;
-        games.push(Game { time, left, right, outcome, is_neutral: false });
+        games.push(Game { time, left, right, outcome, is_neutral: false, weight: 1.0 });
     }
     rows.finish(&players, games, n_left_out)
 }

@@ -44,7 +44,7 @@ pub fn read_football(source: &Source) -> Result<PublishedGames> {
             _ => return Err(rows.fault(NEUTRAL, &format!("found {word:?}, expected TRUE or FALSE"))),
         };
         let [left, right] = rows.players(HOME, AWAY, &mut teams)?;
-        games.push(Game { time: date.number(), left, right, outcome, is_neutral });
+        games.push(Game { time: date.number() as f64, left, right, outcome, is_neutral, weight: 1.0 });
     }
     rows.finish(&teams, games, n_left_out)
 }

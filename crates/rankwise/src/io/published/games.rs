@@ -12,7 +12,7 @@ use crate::io::table::Table;
 use crate::io::{Columns, Source};
 
 /// Games as they were published.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PublishedGames {
     /// The games, in order of time.
     pub games: Games,
@@ -23,8 +23,8 @@ pub struct PublishedGames {
 impl PublishedGames {
     /// The games as compared pairs of players, known by name alone; `pair.neutral` says whether being named first was no
     /// advantage, where that differs from game to game.
-    fn to_pairs(&self, time: impl Fn(i64) -> String, left_out: &'static str) -> Result<PublishedPairs> {
-        let Games { players, games } = &self.games;
+    fn to_pairs(&self, time: impl Fn(f64) -> String, left_out: &'static str) -> Result<PublishedPairs> {
+        let Games { players, games, .. } = &self.games;
         let mut rows = PairRows::default();
         for game in games {
             rows.add([game.left, game.right].map(|player| players[player as usize].as_str()), game.outcome, &[]);
@@ -51,8 +51,8 @@ pub(super) fn chess_pairs(path: &Path) -> Result<PublishedPairs> {
 
 /// Football matches as pairs, the team at home left; times are days.
 pub(super) fn football_pairs(path: &Path) -> Result<PublishedPairs> {
-    let day = |number| {
-        let Date { year, month, day } = Date::of(number);
+    let day = |number: f64| {
+        let Date { year, month, day } = Date::of(number as i64);
         format!("{year:04}-{month:02}-{day:02}")
     };
     let origin = Origin { what: "results of international matches", from: "github.com/martj42/international_results" };

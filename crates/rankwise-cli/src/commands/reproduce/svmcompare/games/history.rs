@@ -165,13 +165,14 @@ mod tests {
     /// Five games of three players, counted by hand; two of them are played at the same time.
     #[test]
     fn features_are_those_of_the_games_before() {
-        let game = |time, left, right, outcome, is_neutral| Game { time, left, right, outcome, is_neutral };
+        let game =
+            |time, left, right, outcome, is_neutral| Game { time, left, right, outcome, is_neutral, weight: 1.0 };
         let seen = replayed(vec![
-            game(1, 0, 1, Outcome::Left, false),
-            game(2, 1, 2, Outcome::Right, false),
-            game(2, 0, 2, Outcome::Tie, true),
-            game(3, 2, 0, Outcome::Left, false),
-            game(4, 0, 1, Outcome::Tie, false),
+            game(1.0, 0, 1, Outcome::Left, false),
+            game(2.0, 1, 2, Outcome::Right, false),
+            game(2.0, 0, 2, Outcome::Tie, true),
+            game(3.0, 2, 0, Outcome::Left, false),
+            game(4.0, 0, 1, Outcome::Tie, false),
         ]);
         let feature = |at: usize, side: usize, name: &str| {
             seen[at].sides[side][FEATURES.iter().position(|known| *known == name).unwrap()]
@@ -199,8 +200,8 @@ mod tests {
 
     #[test]
     fn upsets_are_counted_on_both_sides() {
-        let game = |time, outcome| Game { time, left: 0, right: 1, outcome, is_neutral: false };
-        let seen = replayed(vec![game(1, Outcome::Left), game(2, Outcome::Right), game(3, Outcome::Tie)]);
+        let game = |time, outcome| Game { time, left: 0, right: 1, outcome, is_neutral: false, weight: 1.0 };
+        let seen = replayed(vec![game(1.0, Outcome::Left), game(2.0, Outcome::Right), game(3.0, Outcome::Tie)]);
         assert_eq!((seen[2].sides[0][4], seen[2].sides[1][5]), (0.5, 0.5));
         let pairs = comparisons(&[&seen[2], &seen[0]], &RATINGS).unwrap();
         assert_eq!((pairs.set.items.features.n_cols(), pairs.outcomes), (2, vec![Outcome::Tie, Outcome::Left]));

@@ -137,7 +137,7 @@ fn chess(room: &Room) -> Run<Set> {
     let lowest = if lowest.is_finite() { lowest } else { START_ELO };
     let mut elo = Elo::new(KFactor::Fide, lowest)?;
     let mut glicko = Glicko::new(Strength { rating: lowest, ..START_GLICKO }, MONTHLY_GROWTH)?;
-    let start = read.games.games.first().map_or(0, |game| game.time);
+    let start = read.games.games.first().map_or(0.0, |game| game.time);
     for (player, known) in (0..).zip(&ratings) {
         if let Some(ChessRating { rating, n_games, .. }) = known {
             elo.set(player, f64::from(*rating), u64::from(*n_games))?;

@@ -67,18 +67,18 @@ impl Period {
     /// be judged by.
     pub(super) fn of_year(seen: &[Recorded], year: i64, filter: Filter) -> Self {
         let part = |recorded: &Recorded| {
-            let date = Date::of(recorded.game.time);
+            let date = Date::of(recorded.game.time as i64);
             (date.year == year).then_some(if date.month <= 4 { Part::Train } else { Part::Test })
         };
         let mut period = Period::new(seen, year.to_string(), part, filter);
-        period.choice.retain(|&at| Date::of(seen[at].game.time).month <= 3);
+        period.choice.retain(|&at| Date::of(seen[at].game.time as i64).month <= 3);
         period
     }
 
     /// The same year with the games of four years to learn from, up to the same April.
     pub(super) fn of_four_years(seen: &[Recorded], year: i64, filter: Filter) -> Self {
         let part = |recorded: &Recorded| {
-            let date = Date::of(recorded.game.time);
+            let date = Date::of(recorded.game.time as i64);
             match (date.year, date.month) {
                 (y, month) if y == year && month > 4 => Some(Part::Test),
                 (y, month) if (y > year - 4 && y <= year) || (y == year - 4 && month > 4) => Some(Part::Train),
@@ -91,8 +91,8 @@ impl Period {
     /// Three months of chess: the first is history, the second is learnt from, the third judged. A month has no
     /// order, so that the first three quarters of the rows stand for three of four months.
     pub(super) fn of_months(seen: &[Recorded], filter: Filter) -> Self {
-        let first = seen.first().map_or(0, |recorded| recorded.game.time);
-        let part = |recorded: &Recorded| match recorded.game.time - first {
+        let first = seen.first().map_or(0, |recorded| recorded.game.time as i64);
+        let part = |recorded: &Recorded| match recorded.game.time as i64 - first {
             1 => Some(Part::Train),
             2 => Some(Part::Test),
             _ => None,
@@ -126,7 +126,7 @@ impl Period {
 
 /// The last `n` whole years of football that can be used, in their order, and those between them that cannot.
 pub(super) fn years(seen: &[Recorded], n: usize, filter: Filter) -> (Vec<Period>, Vec<i64>) {
-    let date = |recorded: Option<&Recorded>| recorded.map(|recorded| Date::of(recorded.game.time));
+    let date = |recorded: Option<&Recorded>| recorded.map(|recorded| Date::of(recorded.game.time as i64));
     let (Some(first), Some(last)) = (date(seen.first()), date(seen.last())) else { return (Vec::new(), Vec::new()) };
     let last_whole = if last.month == 12 { last.year } else { last.year - 1 };
     let (mut periods, mut skipped) = (Vec::new(), Vec::new());
@@ -162,8 +162,15 @@ mod tests {
         let mut outcome = Outcome::ALL.into_iter().cycle();
         for (year, month) in years.flat_map(|year| (1..=12).map(move |month| (year, month))) {
             let mut add = |day: u32, left: u32, right: u32| {
-                let time = Date { year, month, day }.number();
-                games.push(Game { time, left, right, outcome: outcome.next().unwrap(), is_neutral: false });
+                let time = Date { year, month, day }.number() as f64;
+                games.push(Game {
+                    time,
+                    left,
+                    right,
+                    outcome: outcome.next().unwrap(),
+                    is_neutral: false,
+                    weight: 1.0,
+                });
             };
             for day in 1..=4 {
                 [(0, 1), (1, 2), (2, 0)].into_iter().for_each(|(left, right)| add(day, left, right));
@@ -200,7 +207,7 @@ mod tests {
             let period = Period::of_four_years(&seen, year, Filter::BeforeTest);
             assert_eq!(period.train.len(), n_games);
             assert_eq!(period.test, Period::of_year(&seen, year, Filter::BeforeTest).test);
-            let first = Date::of(seen[period.train[0]].game.time);
+            let first = Date::of(seen[period.train[0]].game.time as i64);
             assert!(year == 2003 || first == Date { year: 2002, month: 5, day: 1 }, "{first:?}");
         }
     }
@@ -215,7 +222,7 @@ mod tests {
         assert_eq!(names(2, &seen), (vec!["2004".into(), "2005".into()], vec![]));
         // A year that ends in November is not whole; one without games in spring is passed over.
         seen.retain(|s| {
-            let date = Date::of(s.game.time);
+            let date = Date::of(s.game.time as i64);
             (date.year, date.month) != (2005, 12) && !(date.year == 2003 && date.month <= 4)
         });
         assert_eq!(names(2, &seen), (vec!["2002".into(), "2004".into()], vec![2003]));
