@@ -34,6 +34,24 @@ impl Random {
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
+    /// A gamma variable of this shape and scale 1: for a whole number, the sum of so many exponential variables of mean 1
+    /// (products of uniform ones up to four, Marsaglia and Tsang's method for others of at least 1).
+    pub fn gamma(&mut self, shape: f64) -> f64 {
+        if shape <= 4.0 && shape.fract() == 0.0 {
+            let product: f64 = (0..shape as usize).map(|_| 1.0 - self.uniform()).product();
+            return -product.max(f64::MIN_POSITIVE).ln();
+        }
+        let d = shape.max(1.0) - 1.0 / 3.0;
+        let c = 1.0 / (9.0 * d).sqrt();
+        loop {
+            let x = self.normal();
+            let v = (1.0 + c * x).powi(3);
+            if v > 0.0 && (1.0 - self.uniform()).ln() < 0.5 * x * x + d - d * v + d * v.ln() {
+                return d * v;
+            }
+        }
+    }
+
     /// Shuffles in place (Fisher–Yates).
     pub fn shuffle<T>(&mut self, values: &mut [T]) {
         for last in (1..values.len()).rev() {

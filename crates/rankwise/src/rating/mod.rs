@@ -6,8 +6,12 @@
 
 mod elo;
 mod glicko;
+mod likelihood;
 mod online;
+mod parts;
 
 pub use elo::{Elo, KFactor};
 pub use glicko::Glicko;
+pub use likelihood::{DavidsonRating, DavidsonRatings, Effect, FIRST_SIDE, Resamples, StandardErrors};
 pub use online::{Online, Strength};
+pub use parts::Parts;

@@ -1,0 +1,385 @@
+//! Ratings of maximum likelihood in Davidson's model (*On extending the Bradley–Terry model to accommodate ties*, 1970):
+//!
+//! P(left) : P(tie) : P(right) = e^{d/2} : ν : e^{−d/2},  d = r(left) − r(right) + effects·(what the left side has more).
+//!
+//! Every player has one rating r, and they sum to 0 wherever they can be compared. Without ties in the games ν is 0, and this is
+//! the model of Bradley and Terry.
+
+mod cells;
+mod curvature;
+mod newton;
+mod slopes;
+mod spread;
+
+use cells::{Cells, Counts};
+use curvature::Curvature;
+use newton::EXACT;
+use slopes::{CellSlopes, Likelihood, Meetings};
+
+pub use spread::{Resamples, StandardErrors};
+
+use super::Parts;
+use crate::data::{Game, Games};
+use crate::error::{Error, Result};
+
+/// What an effect for being named first is called.
+pub const FIRST_SIDE: &str = "first side";
+/// Shares of an effect's information that are nothing but rounding.
+const REDUNDANT: f64 = 1e-9;
+/// An effect that is worth more than this on average, in logarithms of odds, grows without end.
+const MAX_EFFECT: f64 = 25.0;
+
+/// How ratings of maximum likelihood are found.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
+pub struct DavidsonRating {
+    /// With C: ½‖r‖² + C·(−log likelihood) is minimised; without, the likelihood alone counts. Effects and ν are never
+    /// penalised.
+    pub c: Option<f64>,
+    /// Whether being named first may have an effect, except on neutral ground.
+    pub has_side: bool,
+    /// After how much time a game counts half, looking back from the last one.
+    pub half_life: Option<f64>,
+}
+
+/// Something besides the players that helps a side.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Effect {
+    /// What it is.
+    pub name: String,
+    /// How much one unit of it moves the logarithm of the odds; `None` where the games cannot tell.
+    pub value: Option<f64>,
+}
+
+/// Ratings of maximum likelihood.
+#[derive(Debug, Clone)]
+pub struct DavidsonRatings {
+    /// The rating of every player, in logarithms of odds; `None` where there is no finite one.
+    pub ratings: Vec<Option<f64>>,
+    /// ν: 0 without ties, ∞ with nothing but ties.
+    pub tie_parameter: f64,
+    /// What else helps, being named first before the others.
+    pub effects: Vec<Effect>,
+    /// The logarithm of the likelihood, penalty apart.
+    pub log_likelihood: f64,
+    /// The certificate: the largest difference between points that were made and points that were expected, per game of
+    /// a player (with a penalty: the largest slope of what is minimised).
+    pub gradient: f64,
+    /// Whether the search ended at the maximum.
+    pub is_converged: bool,
+    /// Steps of Newton's method.
+    pub iterations: u64,
+    /// Who can be compared with whom.
+    pub parts: Parts,
+    has_side: bool,
+    state: Option<State>,
+}
+
+/// What the search leaves behind, for those who ask how sure its answer is.
+#[derive(Debug, Clone)]
+struct State {
+    cells: Cells,
+    meetings: Meetings,
+    counts: Vec<Counts>,
+    has_ties: bool,
+    ridge: f64,
+    /// Ratings, effects, θ.
+    point: Vec<f64>,
+    /// The rated players.
+    players: Vec<u32>,
+    /// Rated players that have a common scale, by their numbers among the rated ones.
+    tiers: Vec<Vec<u32>>,
+    /// The columns of effects that are used, and what they were divided by.
+    columns: Vec<(usize, f64)>,
+}
+
+impl State {
+    fn likelihood<'a>(&'a self, counts: &'a [Counts]) -> Likelihood<'a> {
+        Likelihood { cells: &self.cells, meetings: &self.meetings, counts, has_ties: self.has_ties, ridge: self.ridge }
+    }
+
+    /// One player of every tier, where nothing else holds them.
+    fn held(&self) -> Vec<u32> {
+        if self.ridge > 0.0 { Vec::new() } else { self.tiers.iter().map(|tier| tier[0]).collect() }
+    }
+
+    /// Makes the ratings of every tier sum to 0.
+    fn centre(&self, point: &mut [f64]) {
+        if self.ridge == 0.0 {
+            for tier in &self.tiers {
+                let mean = tier.iter().map(|&k| point[k as usize]).sum::<f64>() / tier.len() as f64;
+                tier.iter().for_each(|&k| point[k as usize] -= mean);
+            }
+        }
+    }
+}
+
+impl DavidsonRating {
+    /// Without a penalty, effects or decay.
+    pub fn new() -> Self {
+        DavidsonRating::default()
+    }
+
+    /// With a penalty.
+    pub fn c(mut self, c: f64) -> Self {
+        self.c = Some(c);
+        self
+    }
+
+    /// With an effect of being named first.
+    pub fn side(mut self) -> Self {
+        self.has_side = true;
+        self
+    }
+
+    /// With games that count half after this time.
+    pub fn half_life(mut self, half_life: f64) -> Self {
+        self.half_life = Some(half_life);
+        self
+    }
+
+    /// Finds the ratings.
+    ///
+    /// ```
+    /// use rankwise::data::{Game, Games, Outcome};
+    /// use rankwise::rating::DavidsonRating;
+    ///
+    /// let names = ["Ada", "Bob", "Cid"].map(String::from).to_vec();
+    /// let game = |left, right, outcome| Game { time: 0.0, left, right, outcome, is_neutral: false, weight: 1.0 };
+    /// let (wins, ties) = ([(0, 1), (1, 2), (2, 0), (0, 2)], [(0, 1)]);
+    /// let games = wins.map(|(left, right)| game(left, right, Outcome::Left)).into_iter();
+    /// let games = games.chain(ties.map(|(left, right)| game(left, right, Outcome::Tie))).collect();
+    /// let found = DavidsonRating::new().fit(&Games::new(names, games)?)?;
+    /// assert!(found.ratings[0] > found.ratings[1] && found.gradient < 1e-9);
+    /// # Ok::<(), rankwise::Error>(())
+    /// ```
+    pub fn fit(&self, games: &Games) -> Result<DavidsonRatings> {
+        self.check()?;
+        let weights = self.weights(games);
+        let counted: Vec<Game> =
+            games.games.iter().zip(&weights).map(|(game, &weight)| Game { weight, ..*game }).collect();
+        let parts = Parts::of(games.players.len(), &counted);
+        let is_decisive = |game: &Game| game.weight > 0.0 && game.outcome != crate::data::Outcome::Tie;
+        let names = self.effect_names(games);
+        let unknown = |name: &String| Effect { name: name.clone(), value: None };
+        let mut found = DavidsonRatings {
+            ratings: vec![None; games.players.len()],
+            tie_parameter: 0.0,
+            effects: names.iter().map(unknown).collect(),
+            log_likelihood: 0.0,
+            gradient: 0.0,
+            is_converged: true,
+            iterations: 0,
+            parts,
+            has_side: self.has_side,
+            state: None,
+        };
+        if !counted.iter().any(is_decisive) {
+            // Whatever the ratings are, a tie parameter without bounds explains everything.
+            found.tie_parameter = if counted.iter().any(|game| game.weight > 0.0) { f64::INFINITY } else { 0.0 };
+            return Ok(found);
+        }
+        let Some(mut state) = self.state(games, &weights, &found.parts, names.len()) else { return Ok(found) };
+        let ending = {
+            let mut point = std::mem::take(&mut state.point);
+            let ending = newton::minimise(&state.likelihood(&state.counts), &state.held(), EXACT, &mut point);
+            state.centre(&mut point);
+            state.point = point;
+            ending
+        };
+        found.take(state, &ending);
+        Ok(found)
+    }
+
+    fn check(&self) -> Result<()> {
+        let positive = |name, value: Option<f64>| match value {
+            Some(value) if !(value.is_finite() && value > 0.0) => {
+                Err(Error::parameter(name, value, "a finite number above 0"))
+            }
+            _ => Ok(()),
+        };
+        positive("C", self.c)?;
+        positive("half-life", self.half_life)
+    }
+
+    /// The games' weights, less for those long ago.
+    fn weights(&self, games: &Games) -> Vec<f64> {
+        let last = games.games.last().map_or(0.0, |game| game.time);
+        let decay = |game: &Game| self.half_life.map_or(1.0, |half_life| (-(last - game.time) / half_life).exp2());
+        games.games.iter().map(|game| game.weight * decay(game)).collect()
+    }
+
+    fn effect_names(&self, games: &Games) -> Vec<String> {
+        let side = self.has_side.then(|| FIRST_SIDE.to_string());
+        let others = games.covariates.iter().flat_map(|covariates| covariates.names.iter().cloned());
+        side.into_iter().chain(others).collect()
+    }
+
+    /// What the left side of a game has more than the right one.
+    fn effects_of(&self, games: &Games, game: usize, values: &mut Vec<f64>) {
+        if self.has_side {
+            values.push(f64::from(u8::from(!games.games[game].is_neutral)));
+        }
+        if let Some(covariates) = &games.covariates {
+            values.extend_from_slice(covariates.of(game));
+        }
+    }
+
+    /// Everything that the search needs, and where it starts; `None` where there is nobody to be rated.
+    fn state(&self, games: &Games, weights: &[f64], parts: &Parts, n_effects: usize) -> Option<State> {
+        let tiers: Vec<Vec<u32>> = match self.c {
+            None => parts.rated_tiers(),
+            Some(_) => {
+                let everybody = (0..).zip(&parts.part).filter(|(_, part)| part.is_some());
+                vec![everybody.map(|(player, _)| player).collect()]
+            }
+        };
+        let mut players: Vec<u32> = tiers.iter().flatten().copied().collect();
+        players.sort_unstable();
+        if players.is_empty() {
+            return None;
+        }
+        let mut number = vec![None; games.players.len()];
+        players.iter().enumerate().for_each(|(new, &player)| number[player as usize] = Some(new as u32));
+        let renumbered = |tier: &Vec<u32>| tier.iter().filter_map(|&player| number[player as usize]).collect();
+        let tiers: Vec<Vec<u32>> = tiers.iter().map(renumbered).collect();
+        // Games between tiers say nothing beyond that.
+        let counts = |k: usize| {
+            let game = &games.games[k];
+            self.c.is_some() || parts.tier[game.left as usize] == parts.tier[game.right as usize]
+        };
+        let weights: Vec<f64> = (0..weights.len()).map(|k| if counts(k) { weights[k] } else { 0.0 }).collect();
+        let all = Cells::count(games, &weights, &number, n_effects, |k, values| self.effects_of(games, k, values));
+        let meetings = Meetings::new(players.len(), &all);
+        let counts = all.counts();
+        let n_ties: f64 = counts.iter().map(|counts| counts[cells::TIE]).sum();
+        let n_games: f64 = counts.iter().flatten().sum();
+        let mut state = State {
+            cells: all,
+            meetings,
+            counts,
+            has_ties: n_ties > 0.0,
+            ridge: self.c.map_or(0.0, f64::recip),
+            point: Vec::new(),
+            players,
+            tiers,
+            columns: Vec::new(),
+        };
+        let theta = (2.0 * n_ties / (n_games - n_ties).max(f64::MIN_POSITIVE)).ln();
+        state.choose_columns(theta);
+        state.point = vec![0.0; state.players.len() + state.columns.len()];
+        if state.has_ties {
+            state.point.push(theta);
+        }
+        Some(state)
+    }
+}
+
+impl State {
+    /// Keeps the columns of effects that say something beyond who plays and the columns before them, in units of their mean
+    /// size.
+    fn choose_columns(&mut self, theta: f64) {
+        let n_all = self.cells.n_effects;
+        if n_all == 0 {
+            return;
+        }
+        let weight = |cell: usize| self.counts[cell].iter().sum::<f64>();
+        let total: f64 = (0..self.cells.n_cells()).map(weight).sum();
+        let mean_square =
+            |k: usize| (0..self.cells.n_cells()).map(|c| weight(c) * self.cells.difference(c)[k].powi(2)).sum::<f64>();
+        // Twice the square root, so that squares of large numbers stay finite.
+        let sizes: Vec<f64> = (0..n_all)
+            .map(|k| {
+                let most =
+                    (0..self.cells.n_cells()).fold(0.0f64, |most, c| most.max(self.cells.difference(c)[k].abs()));
+                if most > 1e100 || (most > 0.0 && most < 1e-100) { most } else { (mean_square(k) / total).sqrt() }
+            })
+            .collect();
+        let keep = |cells: &Cells, columns: &[(usize, f64)]| {
+            let row = |cell: usize| columns.iter().map(move |&(k, size)| cells.difference(cell)[k] / size);
+            let differences = (0..cells.n_cells()).flat_map(row).collect();
+            Cells { differences, n_effects: columns.len(), ..cells.clone() }
+        };
+        let candidates: Vec<(usize, f64)> = (0..n_all).zip(sizes).filter(|(_, size)| *size > 0.0).collect();
+        let scaled = keep(&self.cells, &candidates);
+        let bare = keep(&self.cells, &[]);
+        let likelihood = Likelihood { cells: &bare, has_ties: false, ..self.likelihood(&self.counts) };
+        let mut slopes: Vec<CellSlopes> = Vec::new();
+        Likelihood { cells: &bare, ..self.likelihood(&self.counts) }
+            .cell_slopes(&[vec![0.0; self.players.len()], vec![theta]].concat(), &mut slopes);
+        let curvature = Curvature::new(&likelihood, &slopes, &self.held());
+        // What is left of each column, once ratings have taken what they can.
+        let product = |k: usize, l: usize| {
+            likelihood.sum(|cell| slopes[cell].dd * scaled.difference(cell)[k] * scaled.difference(cell)[l])
+        };
+        let mut chosen: Vec<(usize, Vec<f64>)> = Vec::new();
+        let mut factor: Vec<Vec<f64>> = Vec::new();
+        for k in 0..candidates.len() {
+            let mut coupling = vec![0.0; self.players.len()];
+            self.meetings.gather(&mut coupling, |player, at| {
+                let cell = likelihood.cell(at);
+                likelihood.sign(player, at) * slopes[cell].dd * scaled.difference(cell)[k]
+            });
+            let mut solved = coupling.clone();
+            curvature.solve(&mut solved, 1e-9);
+            let inner = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+            let own = product(k, k);
+            let mut left = own - inner(&coupling, &solved);
+            let mut row = Vec::new();
+            for (at, (l, other)) in chosen.iter().enumerate() {
+                let shared = product(k, *l) - inner(&coupling, other);
+                let value = (shared - inner(&row, &factor[at][..at])) / factor[at][at];
+                left -= value * value;
+                row.push(value);
+            }
+            if left > REDUNDANT * own {
+                row.push(left.sqrt());
+                factor.push(row);
+                chosen.push((k, solved));
+            }
+        }
+        self.columns = chosen.iter().map(|&(k, _)| candidates[k]).collect();
+        self.cells = keep(&self.cells, &self.columns);
+    }
+}
+
+impl DavidsonRatings {
+    /// Reads the answer of a search.
+    fn take(&mut self, state: State, ending: &newton::Ending) {
+        let n = state.players.len();
+        {
+            let likelihood = state.likelihood(&state.counts);
+            let mut slopes = Vec::new();
+            likelihood.cell_slopes(&state.point, &mut slopes);
+            let gradient = likelihood.gradient(&state.point, &slopes);
+            let mut n_games = vec![0.0; n];
+            state.meetings.gather(&mut n_games, |_, at| state.counts[likelihood.cell(at)].iter().sum());
+            let total: f64 = state.counts.iter().flatten().sum();
+            n_games.resize(gradient.len(), total);
+            let shares = gradient.iter().zip(&n_games).map(|(slope, n)| (slope / n).abs());
+            self.gradient = shares.fold(0.0, f64::max);
+            self.log_likelihood = -likelihood.cost(&state.point);
+        }
+        (self.is_converged, self.iterations) = (ending.is_converged, ending.n_steps);
+        for (&player, &rating) in state.players.iter().zip(&state.point) {
+            self.ratings[player as usize] = Some(rating);
+        }
+        for (&(column, size), &value) in state.columns.iter().zip(&state.point[n..]) {
+            self.effects[column].value = (value.abs() <= MAX_EFFECT).then_some(value / size);
+        }
+        self.tie_parameter = if state.has_ties { state.point[state.point.len() - 1].exp() } else { 0.0 };
+        self.state = Some(state);
+    }
+
+    /// The logarithm of the odds of the left side beyond its players: effects times what it has more.
+    pub fn effects_on(&self, games: &Games, game: usize) -> f64 {
+        let (first, others) = self.effects.split_at(usize::from(self.has_side));
+        let is_on = |_: &&Effect| !games.games[game].is_neutral;
+        let mut sum: f64 = first.iter().filter(is_on).filter_map(|effect| effect.value).sum();
+        if let Some(covariates) = &games.covariates {
+            let known = others.iter().zip(covariates.of(game));
+            sum += known.filter_map(|(effect, x)| effect.value.map(|value| value * x)).sum::<f64>();
+        }
+        sum
+    }
+}

@@ -1,0 +1,204 @@
+//! The likelihood of Davidson's model and its derivatives.
+//!
+//! With d what the first player of a cell is ahead (ratings and effects) and θ = ln ν, a game of that cell costs
+//!
+//! ln(e^{d/2} + e^{−d/2} + e^θ) − (d/2, θ or −d/2, as it ended).
+
+use rayon::prelude::*;
+
+use super::cells::{Cells, Counts, FIRST, SECOND, TIE};
+use crate::math::dot;
+
+/// Cells that are summed together; sums do not depend on the number of threads.
+const BLOCK: usize = 8192;
+/// Players that one thread takes at a time.
+const PLAYERS: usize = 2048;
+
+/// Whom each player met: the cells of a player stand together.
+#[derive(Debug, Clone)]
+pub(super) struct Meetings {
+    starts: Vec<usize>,
+    /// The cell and the other player.
+    pub(super) cells: Vec<[u32; 2]>,
+}
+
+impl Meetings {
+    pub(super) fn new(n_players: usize, cells: &Cells) -> Self {
+        let mut starts = vec![0; n_players + 1];
+        cells.players.iter().flatten().for_each(|&player| starts[player as usize + 1] += 1);
+        (0..n_players).for_each(|k| starts[k + 1] += starts[k]);
+        let mut next = starts.clone();
+        let mut list = vec![[0; 2]; starts[n_players]];
+        for (cell, &[first, second]) in (0..).zip(&cells.players) {
+            for (own, other) in [(first, second), (second, first)] {
+                list[next[own as usize]] = [cell, other];
+                next[own as usize] += 1;
+            }
+        }
+        Meetings { starts, cells: list }
+    }
+
+    pub(super) fn n_players(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Where the cells of a player are.
+    pub(super) fn range(&self, player: usize) -> std::ops::Range<usize> {
+        self.starts[player]..self.starts[player + 1]
+    }
+
+    /// Writes for each player the sum over its meetings.
+    pub(super) fn gather(&self, sums: &mut [f64], of: impl Fn(usize, usize) -> f64 + Sync) {
+        sums.par_chunks_mut(PLAYERS).enumerate().for_each(|(chunk, sums)| {
+            for (player, sum) in (chunk * PLAYERS..).zip(sums) {
+                *sum = self.range(player).map(|at| of(player, at)).sum();
+            }
+        });
+    }
+}
+
+/// Slopes and curvatures of one cell.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct CellSlopes {
+    /// By d.
+    pub(super) d: f64,
+    /// By θ.
+    pub(super) theta: f64,
+    /// By d twice.
+    pub(super) dd: f64,
+    /// By d and θ.
+    pub(super) d_theta: f64,
+    /// By θ twice.
+    pub(super) theta_theta: f64,
+}
+
+/// The probabilities of [`Counts`], and the logarithm of what they are divided by.
+pub(super) fn chances(d: f64, theta: f64) -> ([f64; 3], f64) {
+    let half = 0.5 * d;
+    let top = half.abs().max(theta);
+    let odds = [(half - top).exp(), (theta - top).exp(), (-half - top).exp()];
+    let sum: f64 = odds.iter().sum();
+    (odds.map(|odds| odds / sum), top + sum.ln())
+}
+
+/// A likelihood: games counted, with or without ties, with or without a penalty.
+///
+/// Points are ratings, then effects, then θ where there are ties.
+pub(super) struct Likelihood<'a> {
+    pub(super) cells: &'a Cells,
+    pub(super) meetings: &'a Meetings,
+    pub(super) counts: &'a [Counts],
+    pub(super) has_ties: bool,
+    /// 1/C, or 0.
+    pub(super) ridge: f64,
+}
+
+impl Likelihood<'_> {
+    pub(super) fn n_players(&self) -> usize {
+        self.meetings.n_players()
+    }
+
+    /// Effects, and θ where there are ties.
+    pub(super) fn n_extra(&self) -> usize {
+        self.cells.n_effects + usize::from(self.has_ties)
+    }
+
+    fn theta(&self, point: &[f64]) -> f64 {
+        if self.has_ties { point[self.n_players() + self.cells.n_effects] } else { f64::NEG_INFINITY }
+    }
+
+    /// How far the first player of a cell is ahead.
+    pub(super) fn ahead(&self, point: &[f64], cell: usize) -> f64 {
+        let [first, second] = self.cells.players[cell];
+        let effects = &point[self.n_players()..][..self.cells.n_effects];
+        point[first as usize] - point[second as usize] + dot(self.cells.difference(cell), effects)
+    }
+
+    fn penalty(&self, point: &[f64]) -> f64 {
+        0.5 * self.ridge * point[..self.n_players()].iter().map(|rating| rating * rating).sum::<f64>()
+    }
+
+    /// −log likelihood.
+    pub(super) fn cost(&self, point: &[f64]) -> f64 {
+        let theta = self.theta(point);
+        let blocks: Vec<f64> = self
+            .counts
+            .par_chunks(BLOCK)
+            .enumerate()
+            .map(|(block, counts)| {
+                let costs = (block * BLOCK..).zip(counts).map(|(cell, counts)| {
+                    let d = self.ahead(point, cell);
+                    let (_, log_sum) = chances(d, theta);
+                    let ties = if counts[TIE] > 0.0 { counts[TIE] * (log_sum - theta) } else { 0.0 };
+                    counts[FIRST] * (log_sum - 0.5 * d) + ties + counts[SECOND] * (log_sum + 0.5 * d)
+                });
+                costs.sum()
+            })
+            .collect();
+        blocks.iter().sum()
+    }
+
+    /// −log likelihood and penalty: what is minimised.
+    pub(super) fn value(&self, point: &[f64]) -> f64 {
+        self.cost(point) + self.penalty(point)
+    }
+
+    /// Slopes and curvatures of every cell.
+    pub(super) fn cell_slopes(&self, point: &[f64], slopes: &mut Vec<CellSlopes>) {
+        let theta = self.theta(point);
+        slopes.resize(self.cells.n_cells(), CellSlopes::default());
+        slopes.par_chunks_mut(BLOCK).enumerate().for_each(|(block, slopes)| {
+            for (cell, slopes) in (block * BLOCK..).zip(slopes) {
+                let counts = self.counts[cell];
+                let n: f64 = counts.iter().sum();
+                let ([first, tie, second], _) = chances(self.ahead(point, cell), theta);
+                let lead = first - second;
+                *slopes = CellSlopes {
+                    d: 0.5 * (n * lead - (counts[FIRST] - counts[SECOND])),
+                    theta: n * tie - counts[TIE],
+                    dd: 0.25 * n * (first + second - lead * lead),
+                    d_theta: -0.5 * n * tie * lead,
+                    theta_theta: n * tie * (1.0 - tie),
+                };
+            }
+        });
+    }
+
+    /// The slope of the value.
+    pub(super) fn gradient(&self, point: &[f64], slopes: &[CellSlopes]) -> Vec<f64> {
+        let n = self.n_players();
+        let mut gradient = vec![0.0; n + self.n_extra()];
+        let (ratings, extra) = gradient.split_at_mut(n);
+        self.meetings.gather(ratings, |player, at| self.sign(player, at) * slopes[self.cell(at)].d);
+        for (sum, rating) in ratings.iter_mut().zip(point) {
+            *sum += self.ridge * rating;
+        }
+        for (k, sum) in extra.iter_mut().enumerate() {
+            *sum = match k < self.cells.n_effects {
+                true => self.sum(|cell| slopes[cell].d * self.cells.difference(cell)[k]),
+                false => self.sum(|cell| slopes[cell].theta),
+            };
+        }
+        gradient
+    }
+
+    /// The cell of a meeting.
+    pub(super) fn cell(&self, at: usize) -> usize {
+        self.meetings.cells[at][0] as usize
+    }
+
+    /// +1 for the first player of a meeting's cell, −1 for the second.
+    pub(super) fn sign(&self, player: usize, at: usize) -> f64 {
+        if player < self.meetings.cells[at][1] as usize { 1.0 } else { -1.0 }
+    }
+
+    /// A sum over cells, block by block.
+    pub(super) fn sum(&self, of: impl Fn(usize) -> f64 + Sync) -> f64 {
+        let n = self.cells.n_cells();
+        let blocks: Vec<f64> = (0..n.div_ceil(BLOCK))
+            .into_par_iter()
+            .map(|block| (block * BLOCK..((block + 1) * BLOCK).min(n)).map(&of).sum())
+            .collect();
+        blocks.iter().sum()
+    }
+}
