@@ -232,6 +232,7 @@ fn pair_files(args: &DataArgs, format: Option<Format>, precision: Precision) -> 
         columns: columns(&args.columns),
         precision,
         with_outcomes: true,
+        as_games: false,
     })
 }
 

@@ -98,6 +98,7 @@ fn a_loop_of_train_and_evaluate_finds_the_same_with_folds() {
         columns: Columns::default(),
         precision: rankwise::data::Precision::F64,
         with_outcomes: true,
+        as_games: false,
     };
     let data = read_pairs(&files).unwrap().into_comparisons().unwrap();
     let seed = 9;

@@ -8,6 +8,7 @@
 mod block_file;
 mod convert;
 mod decompress;
+mod games;
 mod group_names;
 mod items;
 mod model_file;
@@ -29,6 +30,7 @@ mod write;
 
 pub use block_file::BlockFile;
 pub use convert::{Conversion, Converted, convert, convert_ranking};
+pub use games::{TimeUnit, Times};
 pub use items::{ItemTable, LabelWords, open_blocks, read_classes, read_items, read_ranking};
 pub use model_file::{model_from_bytes, model_to_bytes, read_model, write_model};
 pub use output::write_atomically;
@@ -49,6 +51,8 @@ pub struct Columns {
     pub weight: Option<String>,
     /// The groups; usually `group` in pair tables and `qid` in item tables.
     pub group: Option<String>,
+    /// When pairs were judged; usually `time`.
+    pub time: Option<String>,
     /// What is to be learnt; usually `outcome` (or `winner`) in pair tables and `label` in item tables.
     pub label: Option<String>,
     /// Columns to leave out.

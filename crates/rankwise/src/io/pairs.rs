@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::items::{Catalogue, check_given, clash};
 use super::numbering::Numbering;
 use super::table::{Header, Table, drop_hint};
-use super::{Columns, Source};
+use super::{Columns, Source, Times};
 use crate::data::{Comparisons, Context, Features, Items, JudgedPairs, Outcome, Pair, PairSet, Precision};
 use crate::error::{Error, Place, Result};
 
@@ -25,6 +25,8 @@ pub struct PairFiles {
     pub precision: Precision,
     /// Whether outcomes are read; if not, their column may hold anything, or not be there.
     pub with_outcomes: bool,
+    /// Whether pairs are games: times are read, and nobody plays against itself.
+    pub as_games: bool,
 }
 
 /// A table of pairs.
@@ -38,6 +40,10 @@ pub struct PairTable {
     pub weights: Option<Vec<f64>>,
     /// One group number per pair, in order of first appearance, where the file has groups.
     pub groups: Option<Vec<u32>>,
+    /// When the pairs were judged, where the file says it and games are wanted.
+    pub times: Option<Times>,
+    /// How many features, the last ones of the items, belong to the sides of a pair themselves.
+    pub n_side_features: usize,
     /// The pairs' file as the user named it.
     pub source: String,
 }
@@ -95,7 +101,7 @@ impl PairTable {
     }
 }
 
-fn no_outcomes(source: String) -> Error {
+pub(super) fn no_outcomes(source: String) -> Error {
     Error::data(
         Place::file(source),
         "no column outcome (or winner), which says how each pair was judged",
@@ -107,7 +113,7 @@ fn no_outcomes(source: String) -> Error {
 ///
 /// Columns: `left`, `right` (item ids), `outcome` (or `winner`), `weight`, `group`, `left.NAME` and `right.NAME`
 /// (features of the two sides), `pair.NAME` (what is known of the comparison itself, by the name without its prefix);
-/// `time` is read over. The features of a side are those of its item, then the side's own; without any, every item gets
+/// `time` is read over, unless games are wanted. The features of a side are those of its item, then the side's own; without any, every item gets
 /// an indicator feature. Items are numbered in order of first appearance, left before right, and equal ones (the same
 /// id and the same features) are stored once.
 pub fn read_pairs(files: &PairFiles) -> Result<PairTable> {
@@ -131,7 +137,8 @@ pub fn read_pairs(files: &PairFiles) -> Result<PairTable> {
     while table.next_row()? {
         rows.add(&table, &layout, catalogue.as_ref())?;
     }
-    let PairRows { sides, context, outcomes, weights, groups, .. } = rows;
+    let PairRows { sides, context, outcomes, weights, groups, times, .. } = rows;
+    let n_side_features = layout.sides.len();
     let feature_names = layout.sides.into_iter().map(|side| side.feature).collect();
     let mut set = sides.into_set(feature_names, catalogue, files.precision)?;
     if !layout.context.is_empty() {
@@ -139,7 +146,7 @@ pub fn read_pairs(files: &PairFiles) -> Result<PairTable> {
         let features = Features::dense(layout.context.len(), context, files.precision)?;
         set = set.with_context(Context { features, names })?;
     }
-    Ok(PairTable { set, outcomes, weights, groups, source: table.header.source })
+    Ok(PairTable { set, outcomes, weights, groups, times, n_side_features, source: table.header.source })
 }
 
 /// The two columns of a feature that belongs to the sides.
@@ -155,6 +162,10 @@ struct Layout {
     outcome: Option<usize>,
     weight: Option<usize>,
     group: Option<usize>,
+    /// Read for games alone.
+    time: Option<usize>,
+    /// Whether a pair must have two different items.
+    are_games: bool,
     sides: Vec<SideFeature>,
     /// What describes the comparison itself: columns with their names.
     context: Vec<(usize, String)>,
@@ -188,6 +199,7 @@ impl Layout {
         let find_given = |given: &Option<String>, usual| given.as_deref().and_then(find_usual).or(find_usual(usual));
         let weight = find_given(&columns.weight, "weight");
         let group = find_given(&columns.group, "group");
+        let time = if files.as_games { find_given(&columns.time, "time") } else { None };
         let sides = find_sides(header)?;
         let missing = match (ids, files.items.is_some()) {
             (None, true) => Some("no columns left and right with the ids of the items"),
@@ -208,7 +220,7 @@ impl Layout {
             .filter_map(|column| Some((column, header.names[column].strip_prefix("pair.")?.to_string())))
             .filter(|(_, name)| !name.is_empty())
             .collect();
-        let layout = Layout { ids, outcome, weight, group, sides, context };
+        let layout = Layout { ids, outcome, weight, group, time, are_games: files.as_games, sides, context };
         layout.check_all_known(header, files)?;
         Ok(layout)
     }
@@ -405,6 +417,7 @@ struct PairRows {
     weights: Option<Vec<f64>>,
     groups: Option<Vec<u32>>,
     known_groups: Numbering,
+    times: Option<Times>,
 }
 
 impl PairRows {
@@ -416,6 +429,7 @@ impl PairRows {
             weights: layout.weight.map(|_| Vec::new()),
             groups: layout.group.map(|_| Vec::new()),
             known_groups: Numbering::default(),
+            times: None,
         }
     }
 
@@ -427,7 +441,12 @@ impl PairRows {
         let [left_id, right_id] = [0, 1].map(|side| layout.ids.map(|ids| ids[side]));
         let left = self.sides.add(table, left_id, layout.sides.iter().map(|side| side.left), catalogue)?;
         let right = self.sides.add(table, right_id, layout.sides.iter().map(|side| side.right), catalogue)?;
-        if layout.ids.is_some() {
+        if let Some([_, column]) = layout.ids {
+            if layout.are_games && left == right {
+                let problem = format!("{:?} is compared with itself", table.word(column)?);
+                let remedy = "correct it, or take the row out of the file";
+                return Err(Error::data(table.place(column), problem, remedy));
+            }
             self.sides.ids.push([left, right]);
         }
         for &(column, _) in &layout.context {
@@ -441,6 +460,9 @@ impl PairRows {
         }
         if let (Some(groups), Some(column)) = (&mut self.groups, layout.group) {
             groups.push(self.known_groups.number(table.word(column)?));
+        }
+        if let Some(column) = layout.time {
+            Times::add(&mut self.times, table, column)?;
         }
         Ok(())
     }

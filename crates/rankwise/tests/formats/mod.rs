@@ -44,7 +44,7 @@ impl Files {
 }
 
 fn files(pairs: Source, items: Option<Source>, columns: Columns) -> PairFiles {
-    PairFiles { pairs, items, columns, precision: Precision::F64, with_outcomes: true }
+    PairFiles { pairs, items, columns, precision: Precision::F64, with_outcomes: true, as_games: false }
 }
 
 fn dropping(names: &[&str]) -> Columns {

@@ -1,0 +1,238 @@
+//! Leaderboards: ratings with intervals, and ranks that respect them.
+
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+use super::Parts;
+use crate::data::{Games, Outcome};
+use crate::error::{Error, Result};
+
+/// Points of Elo's scale that stand for odds of e : 1.
+pub const POINTS: f64 = 400.0 / std::f64::consts::LN_10;
+
+/// How a player's games ended, with their weights.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Record {
+    /// Games of weight above 0.
+    pub n_games: usize,
+    /// The weight of those that were won.
+    pub wins: f64,
+    /// Of those that nobody won.
+    pub ties: f64,
+    /// Of those that were lost.
+    pub losses: f64,
+}
+
+impl Record {
+    /// The records of all players.
+    pub fn of(games: &Games) -> Vec<Record> {
+        let mut records = vec![Record::default(); games.players.len()];
+        for game in games.games.iter().filter(|game| game.weight > 0.0) {
+            for (player, outcome) in [(game.left, game.outcome), (game.right, game.outcome.swapped())] {
+                let record = &mut records[player as usize];
+                record.n_games += 1;
+                *match outcome {
+                    Outcome::Left => &mut record.wins,
+                    Outcome::Tie => &mut record.ties,
+                    Outcome::Right => &mut record.losses,
+                } += game.weight;
+            }
+        }
+        records
+    }
+}
+
+/// What is known of a rating.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Estimate {
+    /// The rating; `None` where there is no finite one.
+    pub rating: Option<f64>,
+    /// Its standard error.
+    pub error: Option<f64>,
+    /// Both ends of its interval.
+    pub interval: Option<[f64; 2]>,
+}
+
+impl Estimate {
+    /// The same in other units, moved by `shift`.
+    pub fn scaled(self, factor: f64, shift: f64) -> Self {
+        Estimate {
+            rating: self.rating.map(|rating| factor * rating + shift),
+            error: self.error.map(|error| factor * error),
+            interval: self.interval.map(|ends| ends.map(|end| factor * end + shift)),
+        }
+    }
+}
+
+/// A line of a leaderboard.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Standing {
+    /// The player.
+    pub player: u32,
+    /// Its rating.
+    pub estimate: Estimate,
+    /// The best and the worst rank within its part that the intervals allow.
+    pub ranks: [usize; 2],
+    /// Its part: ratings of different parts have nothing to do with each other.
+    pub part: u32,
+    /// How its games ended.
+    pub record: Record,
+}
+
+/// How wide an interval is: the share of cases in which it is meant to hold what is true.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Level(f64);
+
+impl Level {
+    /// A share between 0 and 1.
+    pub fn new(level: f64) -> Result<Self> {
+        match level > 0.0 && level < 1.0 {
+            true => Ok(Level(level)),
+            false => Err(Error::parameter("level", level, "a number between 0 and 1, such as 0.95")),
+        }
+    }
+
+    /// The share.
+    pub fn share(self) -> f64 {
+        self.0
+    }
+
+    /// Standard errors on either side of an estimate; with `n_groups` independent groups by Student's t.
+    fn errors(self, n_groups: Option<usize>) -> Option<f64> {
+        let at = 0.5 + 0.5 * self.0;
+        let found = match n_groups {
+            None => Normal::standard().inverse_cdf(at),
+            Some(n) => StudentsT::new(0.0, 1.0, n.checked_sub(1)? as f64).ok()?.inverse_cdf(at),
+        };
+        Some(found).filter(|found| found.is_finite())
+    }
+
+    /// An estimate with a standard error.
+    pub fn around(self, rating: Option<f64>, error: Option<f64>, n_groups: Option<usize>) -> Estimate {
+        let interval = rating.zip(error).zip(self.errors(n_groups));
+        let interval = interval.map(|((rating, error), errors)| [rating - errors * error, rating + errors * error]);
+        Estimate { rating, error, interval }
+    }
+
+    /// An estimate with resamples in ascending order: percentiles, and their standard deviation.
+    pub fn within(self, rating: Option<f64>, resamples: &[f64]) -> Estimate {
+        let n = resamples.len();
+        if n < 2 || rating.is_none() {
+            return Estimate { rating, error: None, interval: None };
+        }
+        let quantile = |share: f64| {
+            let at = share * (n - 1) as f64;
+            let (below, rest) = (at.floor() as usize, at.fract());
+            resamples[below] + rest * (resamples[(below + 1).min(n - 1)] - resamples[below])
+        };
+        let mean = resamples.iter().sum::<f64>() / n as f64;
+        let variance = resamples.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / (n - 1) as f64;
+        let interval = [quantile(0.5 - 0.5 * self.0), quantile(0.5 + 0.5 * self.0)];
+        Estimate { rating, error: Some(variance.sqrt()), interval: Some(interval) }
+    }
+}
+
+/// The leaderboard of estimates: parts by size; within a part who is rated on the largest scale first, by rating. Equal ratings
+/// stand in order of name.
+///
+/// `scale` says which ratings of a part are on a common scale; `None` is nobody's.
+pub fn standings(games: &Games, estimates: &[Estimate], parts: &Parts, scale: &[Option<u32>]) -> Vec<Standing> {
+    let records = Record::of(games);
+    let mut scale_sizes = std::collections::HashMap::new();
+    let known_scale = |player: usize| scale[player].filter(|_| estimates[player].rating.is_some());
+    (0..estimates.len()).filter_map(known_scale).for_each(|scale| *scale_sizes.entry(scale).or_insert(0usize) += 1);
+    let mut order: Vec<(u32, u32)> =
+        (0..).zip(&parts.part).filter_map(|(player, part)| Some((player, (*part)?))).collect();
+    order.sort_by(|&(a, part_a), &(b, part_b)| {
+        let key = |player: u32| {
+            let scale = known_scale(player as usize);
+            let size = scale.and_then(|scale| scale_sizes.get(&scale)).copied().unwrap_or(0);
+            (std::cmp::Reverse(size), scale)
+        };
+        let rating = |player: u32| estimates[player as usize].rating.unwrap_or(0.0);
+        let tier = |player: u32| parts.tier[player as usize];
+        let name = |player: u32| games.players[player as usize].as_str();
+        part_a
+            .cmp(&part_b)
+            .then_with(|| key(a).cmp(&key(b)))
+            .then_with(|| rating(b).total_cmp(&rating(a)))
+            .then_with(|| if known_scale(a as usize).is_none() { tier(a).cmp(&tier(b)) } else { name(a).cmp(name(b)) })
+            .then_with(|| name(a).cmp(name(b)))
+    });
+    let mut ends: std::collections::HashMap<u32, [Vec<f64>; 2]> = std::collections::HashMap::new();
+    for player in 0..estimates.len() {
+        if let (Some(scale), Some([low, high])) = (known_scale(player), estimates[player].interval) {
+            let [lows, highs] = ends.entry(scale).or_default();
+            lows.push(low);
+            highs.push(high);
+        }
+    }
+    ends.values_mut().flatten().for_each(|ends| ends.sort_unstable_by(f64::total_cmp));
+    let standing = |&(player, part): &(u32, u32)| {
+        let estimate = estimates[player as usize];
+        let size = parts.part_sizes[part as usize];
+        let (mut above, mut below) = (0, 0);
+        if let (Some(scale), Some([low, high])) = (known_scale(player as usize), estimate.interval)
+            && let Some([lows, highs]) = ends.get(&scale)
+        {
+            above = lows.len() - lows.partition_point(|&end| end <= high);
+            below = highs.partition_point(|&end| end < low);
+        }
+        Standing { player, estimate, ranks: [1 + above, size - below], part, record: records[player as usize] }
+    };
+    order.iter().map(standing).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Game;
+
+    fn games() -> Games {
+        let game = |left, right| Game {
+            time: 0.0,
+            left,
+            right,
+            outcome: Outcome::Left,
+            is_neutral: false,
+            weight: if right == 3 { 2.0 } else { 1.0 },
+        };
+        let names = ["a", "b", "c", "d", "e", "f"].map(String::from).to_vec();
+        Games::new(names, vec![game(0, 1), game(1, 2), game(2, 0), game(0, 3), game(4, 5)]).unwrap()
+    }
+
+    #[test]
+    fn ranks_respect_intervals() {
+        let games = games();
+        let parts = Parts::of(6, &games.games);
+        let level = Level::new(0.95).unwrap();
+        let known = |rating: f64, error: f64| level.around(Some(rating), Some(error), None);
+        let estimates = [known(1.0, 0.1), known(0.8, 0.1), known(0.0, 0.1), Estimate::default(), known(0.0, 0.1)];
+        let estimates: Vec<Estimate> = estimates.into_iter().chain([Estimate::default()]).collect();
+        let board = standings(&games, &estimates, &parts, &parts.tier);
+        let found: Vec<_> = board.iter().map(|line| (line.player, line.ranks, line.part)).collect();
+        // a and b overlap, c is below both; d has no rating, so that it may be anywhere.
+        let expected = [(0, [1, 3], 0), (1, [1, 3], 0), (2, [3, 4], 0), (3, [1, 4], 0), (4, [1, 2], 1), (5, [1, 2], 1)];
+        assert_eq!(found, expected);
+        assert_eq!(board[0].record, Record { n_games: 3, wins: 3.0, ties: 0.0, losses: 1.0 });
+        assert_eq!(board[3].record, Record { n_games: 1, wins: 0.0, ties: 0.0, losses: 2.0 });
+    }
+
+    /// 1.959964 standard errors; with four groups 3.182446 (t with three degrees of freedom); nothing with one.
+    #[test]
+    fn intervals_by_hand() {
+        let level = Level::new(0.95).unwrap();
+        let ends = |n| level.around(Some(1.0), Some(2.0), n).interval.map(|ends| ends.map(|end| (end - 1.0) / 2.0));
+        let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-5, "{found} {expected}");
+        near(ends(None).unwrap()[1], 1.959964);
+        near(ends(Some(4)).unwrap()[0], -3.182446);
+        assert_eq!((ends(Some(1)), ends(Some(0))), (None, None));
+        let numbers: Vec<f64> = (0..=40).map(f64::from).collect();
+        let within = Level::new(0.9).unwrap().within(Some(7.0), &numbers);
+        assert_eq!((within.interval, within.rating), (Some([2.0, 38.0]), Some(7.0)));
+        near(within.error.unwrap(), (41.0f64 * 42.0 / 12.0).sqrt());
+        assert_eq!(level.within(None, &numbers).interval, None);
+        assert!([0.0, 1.0, 95.0, f64::NAN].iter().all(|&bad| Level::new(bad).is_err()));
+        let scaled = within.scaled(10.0, 1.0);
+        assert_eq!((scaled.rating, scaled.interval), (Some(71.0), Some([21.0, 381.0])));
+    }
+}
