@@ -6,6 +6,7 @@ mod evaluate;
 mod grid;
 mod online;
 mod program;
+mod rate;
 mod svm;
 mod train;
 mod tune;
@@ -29,6 +30,7 @@ use crate::exit::{Failure, Run};
 pub(crate) use convert::{ConvertPlan, convert};
 pub(crate) use evaluate::{EvaluatePlan, PairsPlan, RankedPlan, evaluate};
 pub(crate) use online::OnlinePlan;
+pub(crate) use rate::{RatePlan, RatingPlan, Shape, rate};
 pub(crate) use svm::SvmPlan;
 pub(crate) use train::{ItemPlan, PairLearner, TrainPlan, train};
 pub(crate) use tune::{PairSearch, Search, TunePlan, tune};
@@ -260,6 +262,7 @@ fn columns(args: &ColumnArgs) -> Columns {
         id: args.id.clone(),
         weight: args.weight.clone(),
         group: args.group.clone(),
+        time: None,
         label: args.label.clone(),
         drop: args.drop.clone(),
         index_base: args.index_base.unwrap_or_default(),

@@ -11,6 +11,7 @@ use rankwise::model::{
     Balance, Batch, ClassScheme, ClassWeights, CoefficientSign, Constraints, Method, Schedule, Task, ThresholdRule,
     TieBandKind, TieRegion,
 };
+use rankwise::rating::KFactor;
 use rankwise::{Approx, Loss};
 
 /// A kernel's name; its parameters are options of their own.
@@ -54,6 +55,116 @@ impl KernelName {
     /// Whether it has a constant.
     pub(crate) fn has_coef0(self) -> bool {
         matches!(self, KernelName::Poly | KernelName::Sigmoid)
+    }
+}
+
+/// A system of ratings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SystemName {
+    /// Maximum likelihood with ties.
+    Davidson,
+    /// Elo.
+    Elo,
+    /// Glicko.
+    Glicko,
+    /// Glicko-2.
+    Glicko2,
+    /// TrueSkill.
+    TrueSkill,
+}
+
+impl SystemName {
+    /// All of them.
+    pub(crate) const ALL: [SystemName; 5] =
+        [SystemName::Davidson, SystemName::Elo, SystemName::Glicko, SystemName::Glicko2, SystemName::TrueSkill];
+
+    /// The word on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            SystemName::Davidson => "davidson",
+            SystemName::Elo => "elo",
+            SystemName::Glicko => "glicko",
+            SystemName::Glicko2 => "glicko2",
+            SystemName::TrueSkill => "trueskill",
+        }
+    }
+}
+
+/// Where intervals come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IntervalName {
+    /// Errors that hold even if the model does not.
+    Sandwich,
+    /// Resampled games.
+    Bootstrap,
+    /// What the system itself says.
+    Own,
+}
+
+impl IntervalName {
+    const ALL: [IntervalName; 3] = [IntervalName::Sandwich, IntervalName::Bootstrap, IntervalName::Own];
+
+    /// The word on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            IntervalName::Sandwich => "sandwich",
+            IntervalName::Bootstrap => "bootstrap",
+            IntervalName::Own => "own",
+        }
+    }
+}
+
+/// What ratings are told in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UnitName {
+    /// 400 points are odds of ten to one.
+    Elo,
+    /// The system's own.
+    Own,
+}
+
+impl UnitName {
+    const ALL: [UnitName; 2] = [UnitName::Elo, UnitName::Own];
+
+    /// The word on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            UnitName::Elo => "elo",
+            UnitName::Own => "own",
+        }
+    }
+}
+
+/// A system by its name.
+pub(super) fn system() -> impl TypedValueParser<Value = SystemName> {
+    one_of(SystemName::ALL.map(|one| (one.name(), one)).to_vec())
+}
+
+/// A source of intervals by its name.
+pub(super) fn interval_method() -> impl TypedValueParser<Value = IntervalName> {
+    one_of(IntervalName::ALL.map(|one| (one.name(), one)).to_vec())
+}
+
+/// A unit by its name.
+pub(super) fn unit() -> impl TypedValueParser<Value = UnitName> {
+    one_of(UnitName::ALL.map(|one| (one.name(), one)).to_vec())
+}
+
+/// A number, or `fide`.
+pub(super) fn k_factor(typed: &str) -> Result<KFactor, String> {
+    match typed.parse() {
+        Ok(k) => Ok(KFactor::Constant(k)),
+        Err(_) if typed == "fide" => Ok(KFactor::Fide),
+        Err(_) => Err("expected a number such as 32, or fide".into()),
+    }
+}
+
+/// `ITEM=RATING`; an item's name may contain `=`.
+pub(super) fn anchor(typed: &str) -> Result<(String, f64), String> {
+    let rating = |text: &str| text.trim().parse::<f64>().ok().filter(|rating| rating.is_finite());
+    match typed.rsplit_once('=').and_then(|(item, text)| Some((item.trim(), rating(text)?))) {
+        Some((item, rating)) if !item.is_empty() => Ok((item.to_string(), rating)),
+        _ => Err("expected an item and its rating, such as gpt-4=1000".into()),
     }
 }
 

@@ -5,6 +5,7 @@ mod convert;
 mod data;
 mod evaluate;
 mod online;
+mod rate;
 mod reproduce;
 mod svm;
 mod tools;
@@ -14,10 +15,11 @@ mod use_model;
 
 use clap::{Parser, Subcommand};
 
-pub(crate) use choice::{KernelName, LabelMetric, MetricName, PredictFormat, Published};
+pub(crate) use choice::{IntervalName, KernelName, LabelMetric, MetricName, PredictFormat, Published, SystemName, UnitName};
 pub(crate) use convert::ConvertArgs;
 pub(crate) use data::{ColumnArgs, DataArgs};
 pub(crate) use evaluate::EvaluateArgs;
+pub(crate) use rate::RateArgs;
 pub(crate) use reproduce::ReproduceArgs;
 pub(crate) use svm::SvmArgs;
 pub(crate) use tools::{CompletionsArgs, DemoArgs, SimulateArgs};
@@ -67,6 +69,8 @@ pub(crate) enum Command {
     Evaluate(Box<EvaluateArgs>),
     /// Write a page with pictures: a model on items with labels or on compared pairs
     Report(ReportArgs),
+    /// Rate items by games between them: a leaderboard with intervals
+    Rate(Box<RateArgs>),
     /// Items from one format into another; block files for data larger than memory; published data sets
     Convert(Box<ConvertArgs>),
     /// Show what is in a model file

@@ -11,6 +11,7 @@ mod evaluate;
 mod inspect;
 mod pair_trial;
 mod predict;
+mod rate;
 mod ranked_items;
 mod report;
 mod reproduce;
@@ -39,6 +40,7 @@ pub(crate) fn run(command: &Command, common: &Common, output: &Output) -> Run<()
         Command::Tune(args) => tune::run(args, common, output),
         Command::Predict(args) => predict::run(args, output),
         Command::Evaluate(args) => evaluate::run(args, common, output),
+        Command::Rate(args) => rate::run(args, common, output),
         Command::Report(args) => report::run(args, common, output),
         Command::Convert(args) => convert::run(args, output),
         Command::Inspect(args) => inspect::run(args, output),

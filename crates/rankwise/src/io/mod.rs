@@ -84,7 +84,13 @@ impl IndexBase {
 impl Columns {
     /// The names given, each with the option that gives it.
     fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let named = [("id", &self.id), ("weight", &self.weight), ("group", &self.group), ("label", &self.label)];
+        let named = [
+            ("id", &self.id),
+            ("weight", &self.weight),
+            ("group", &self.group),
+            ("time", &self.time),
+            ("label", &self.label),
+        ];
         let named = named.into_iter().filter_map(|(option, name)| Some((option, name.as_deref()?)));
         named.chain(self.drop.iter().map(|name| ("drop", name.as_str())))
     }

@@ -74,6 +74,8 @@ pub struct Standing {
     pub ranks: [usize; 2],
     /// Its part: ratings of different parts have nothing to do with each other.
     pub part: u32,
+    /// Ratings with equal numbers are on a common scale; `None` without a rating.
+    pub scale: Option<u32>,
     /// How its games ended.
     pub record: Record,
 }
@@ -177,9 +179,17 @@ pub fn standings(games: &Games, estimates: &[Estimate], parts: &Parts, scale: &[
             above = lows.len() - lows.partition_point(|&end| end <= high);
             below = highs.partition_point(|&end| end < low);
         }
-        Standing { player, estimate, ranks: [1 + above, size - below], part, record: records[player as usize] }
+        let (ranks, scale) = ([1 + above, size - below], known_scale(player as usize));
+        Standing { player, estimate, ranks, part, scale, record: records[player as usize] }
     };
-    order.iter().map(standing).collect()
+    let mut board: Vec<Standing> = order.iter().map(standing).collect();
+    // Scales are numbered as they appear.
+    let mut new = std::collections::HashMap::new();
+    for line in &mut board {
+        let n = new.len() as u32;
+        line.scale = line.scale.map(|scale| *new.entry(scale).or_insert(n));
+    }
+    board
 }
 
 #[cfg(test)]
@@ -210,6 +220,8 @@ mod tests {
         let estimates: Vec<Estimate> = estimates.into_iter().chain([Estimate::default()]).collect();
         let board = standings(&games, &estimates, &parts, &parts.tier);
         let found: Vec<_> = board.iter().map(|line| (line.player, line.ranks, line.part)).collect();
+        let scales: Vec<_> = board.iter().map(|line| line.scale).collect();
+        assert_eq!(scales, [Some(0), Some(0), Some(0), None, Some(1), None]);
         // a and b overlap, c is below both; d has no rating, so that it may be anywhere.
         let expected = [(0, [1, 3], 0), (1, [1, 3], 0), (2, [3, 4], 0), (3, [1, 4], 0), (4, [1, 2], 1), (5, [1, 2], 1)];
         assert_eq!(found, expected);

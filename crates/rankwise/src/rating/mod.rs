@@ -14,6 +14,6 @@ mod parts;
 pub use board::{Estimate, Level, POINTS, Record, Standing, standings};
 pub use elo::{Elo, KFactor};
 pub use glicko::Glicko;
-pub use likelihood::{DavidsonRating, DavidsonRatings, Effect, FIRST_SIDE, Resamples, StandardErrors};
+pub use likelihood::{DavidsonRating, DavidsonRatings, Effect, FIRST_SIDE, DavidsonResamples, StandardErrors};
 pub use online::{Online, Strength};
 pub use parts::Parts;

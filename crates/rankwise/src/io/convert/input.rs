@@ -70,8 +70,15 @@ impl<'a> Input<'a> {
 
     /// Items in memory, which messages call `name`.
     pub(super) fn held(ranking: &'a Ranking, names: Option<Vec<String>>, name: &str, how: &Conversion<'a>) -> Self {
-        const NO_COLUMNS: &Columns =
-            &Columns { id: None, weight: None, group: None, label: None, drop: Vec::new(), index_base: IndexBase::One };
+        const NO_COLUMNS: &Columns = &Columns {
+            id: None,
+            weight: None,
+            group: None,
+            time: None,
+            label: None,
+            drop: Vec::new(),
+            index_base: IndexBase::One,
+        };
         Input {
             source: Source::Copy { path: PathBuf::new(), name: name.into(), format: Format::Csv },
             columns: NO_COLUMNS,

@@ -16,7 +16,7 @@ use curvature::Curvature;
 use newton::EXACT;
 use slopes::{CellSlopes, Likelihood, Meetings};
 
-pub use spread::{Resamples, StandardErrors};
+pub use spread::{DavidsonResamples, StandardErrors};
 
 use super::Parts;
 use crate::data::{Game, Games};

@@ -44,7 +44,7 @@ pub struct StandardErrors {
 
 /// Ratings of resamples.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Resamples {
+pub struct DavidsonResamples {
     /// For every player the ratings of all resamples in ascending order; empty without a rating.
     pub ratings: Vec<Vec<f64>>,
     /// The same for effects.
@@ -248,15 +248,20 @@ impl DavidsonRatings {
         if state.has_ties {
             errors.ln_tie_parameter = error(state.point.len() - 1);
         }
-        errors.n_groups = state.cells.group_starts.len().checked_sub(1);
+        errors.n_groups = self.n_groups();
         errors.n_draws = (state.players.len() > MAX_DENSE).then_some(N_DRAWS);
         errors
     }
 
+    /// How many independent groups the rated games come in, where they come in groups.
+    pub fn n_groups(&self) -> Option<usize> {
+        self.state.as_ref()?.cells.group_starts.len().checked_sub(1)
+    }
+
     /// Ratings of resampled games, in parallel; the number of threads does not matter.
-    pub fn bootstrap(&self, n_resamples: usize, seed: u64) -> Result<Resamples> {
+    pub fn bootstrap(&self, n_resamples: usize, seed: u64) -> Result<DavidsonResamples> {
         let mut found =
-            Resamples { ratings: vec![Vec::new(); self.ratings.len()], effects: vec![Vec::new(); self.effects.len()] };
+            DavidsonResamples { ratings: vec![Vec::new(); self.ratings.len()], effects: vec![Vec::new(); self.effects.len()] };
         let Some(state) = &self.state else { return Ok(found) };
         let size = state.players.len() + state.columns.len();
         if n_resamples == 0 || n_resamples > MAX_NUMBERS / size {

@@ -1,0 +1,156 @@
+//! A leaderboard of maximum likelihood.
+
+use rankwise::data::Games;
+use rankwise::rating::{DavidsonRating, DavidsonRatings, Estimate, Level, POINTS, standings};
+use serde_json::{Map, json};
+
+use super::found::{Found, Intervals, names};
+use crate::args::{IntervalName, UnitName};
+use crate::exit::Run;
+use crate::plan::RatePlan;
+use crate::text::count;
+
+/// Ratings and what else was found, and how long each took.
+pub(super) fn rate(
+    games: &Games,
+    rating: &DavidsonRating,
+    method: IntervalName,
+    plan: &RatePlan,
+    seed: u64,
+) -> Run<(Found, [f64; 2])> {
+    let clock = std::time::Instant::now();
+    let fit = rating.fit(games)?;
+    let seconds_fit = clock.elapsed().as_secs_f64();
+    let clock = std::time::Instant::now();
+    let known = Known::new(&fit, method, plan, seed)?;
+    let seconds_intervals = clock.elapsed().as_secs_f64();
+    let scale = if rating.c.is_some() { &fit.parts.part } else { &fit.parts.tier };
+    let factor = if plan.unit == UnitName::Elo { POINTS } else { 1.0 };
+    let estimates: Vec<Estimate> = known.ratings.iter().map(|estimate| estimate.scaled(factor, 0.0)).collect();
+    let mut facts = Map::new();
+    facts.insert("C".into(), json!(rating.c));
+    facts.insert("half_life".into(), json!(rating.half_life));
+    facts.insert("log_likelihood".into(), json!(fit.log_likelihood));
+    facts.insert("gradient".into(), json!(fit.gradient));
+    facts.insert("converged".into(), json!(fit.is_converged));
+    facts.insert("iterations".into(), json!(fit.iterations));
+    facts.insert("separable".into(), json!(fit.parts.is_separable));
+    let effects = fit.effects.iter().zip(&known.effects);
+    let effects = effects.map(|(effect, estimate)| (effect.name.clone(), estimate.scaled(factor, 0.0))).collect();
+    let warnings = warnings(games, &fit, rating);
+    let (ratings, scales, ties) = (fit.ratings.clone(), scale.clone(), fit.tie_parameter);
+    let found = Found {
+        system: "davidson",
+        unit: plan.unit.name(),
+        standings: standings(games, &estimates, &fit.parts, scale),
+        parts: fit.parts.clone(),
+        intervals: known.intervals,
+        effects,
+        tie_parameter: fit.tie_parameter,
+        chances: Box::new(move |left, right| {
+            let [a, b] = [left, right].map(|player| player as usize);
+            if ties == f64::INFINITY {
+                return Some([0.0, 1.0, 0.0]);
+            }
+            let d = ratings[a]? - ratings[b]?;
+            (scales[a] == scales[b]).then(|| rankwise::rating::Chances { scale: 1.0, side: 0.0, ties }.of(d, true))
+        }),
+        facts,
+        warnings,
+    };
+    Ok((found, [seconds_fit, seconds_intervals]))
+}
+
+/// How sure everything is.
+struct Known {
+    ratings: Vec<Estimate>,
+    effects: Vec<Estimate>,
+    intervals: Intervals,
+}
+
+impl Known {
+    fn new(fit: &DavidsonRatings, method: IntervalName, plan: &RatePlan, seed: u64) -> Run<Self> {
+        let level: Level = plan.level;
+        let mut intervals = Intervals {
+            level: level.share(),
+            method: method.name(),
+            n_resamples: None,
+            n_groups: None,
+            n_draws: None,
+        };
+        let effects = || fit.effects.iter().map(|effect| effect.value);
+        if method == IntervalName::Bootstrap {
+            let resamples = fit.bootstrap(plan.n_resamples, seed)?;
+            intervals.n_resamples = Some(plan.n_resamples);
+            intervals.n_groups = fit.n_groups();
+            let within = |(value, numbers): (Option<f64>, &Vec<f64>)| level.within(value, numbers);
+            return Ok(Known {
+                ratings: fit.ratings.iter().copied().zip(&resamples.ratings).map(within).collect(),
+                effects: effects().zip(&resamples.effects).map(within).collect(),
+                intervals,
+            });
+        }
+        let errors = fit.standard_errors();
+        (intervals.n_groups, intervals.n_draws) = (errors.n_groups, errors.n_draws);
+        let around = |(value, error): (Option<f64>, &Option<f64>)| level.around(value, *error, errors.n_groups);
+        Ok(Known {
+            ratings: fit.ratings.iter().copied().zip(&errors.ratings).map(around).collect(),
+            effects: effects().zip(&errors.effects).map(around).collect(),
+            intervals,
+        })
+    }
+}
+
+/// What the games cannot tell.
+fn warnings(games: &Games, fit: &DavidsonRatings, rating: &DavidsonRating) -> Vec<String> {
+    const REMEDY: &str = "--C 1 gives finite ratings";
+    let mut warnings = Vec::new();
+    let unrated: Vec<&str> = (0..games.players.len())
+        .filter(|&k| fit.parts.part[k].is_some() && fit.ratings[k].is_none())
+        .map(|k| games.players[k].as_str())
+        .collect();
+    if fit.tie_parameter == f64::INFINITY {
+        warnings.push("every game is a tie: nothing tells the items apart, and no rating is given".into());
+    } else if fit.parts.is_separable {
+        warnings.push(format!(
+            "wins and ties can be told apart perfectly, so that ratings and the tie parameter grow without end: no rating is \
+             given; {REMEDY}"
+        ));
+    } else if !unrated.is_empty() {
+        warnings.push(format!(
+            "{} without a finite rating ({}): the games between {} and the others were all won by one side; {REMEDY}",
+            count(unrated.len(), "item"),
+            names(&unrated),
+            if unrated.len() == 1 { "it" } else { "them" }
+        ));
+    }
+    let mut scales: Vec<(u32, u32)> = (0..games.players.len())
+        .filter(|&k| rating.c.is_none() && fit.ratings[k].is_some())
+        .filter_map(|k| fit.parts.part[k].zip(fit.parts.tier[k]))
+        .collect();
+    scales.sort_unstable();
+    scales.dedup();
+    let n_split = scales.chunk_by(|a, b| a.0 == b.0).filter(|tiers| tiers.len() > 1).map(<[_]>::len).sum::<usize>();
+    if n_split > 0 {
+        warnings.push(format!(
+            "{n_split} sets of items have ratings of their own (column scale): all games between two of them were won by \
+             one side; {REMEDY} on one scale"
+        ));
+    }
+    let unknown: Vec<&str> =
+        fit.effects.iter().filter(|effect| effect.value.is_none()).map(|effect| effect.name.as_str()).collect();
+    if !unknown.is_empty() && fit.ratings.iter().any(Option::is_some) {
+        warnings.push(format!(
+            "the games cannot tell the effect of {}: it says nothing beyond who plays (or beyond the effects before it), or \
+             it tells every game",
+            names(&unknown)
+        ));
+    }
+    if !fit.is_converged {
+        warnings.push(format!(
+            "the search for the maximum ended early, with a slope of {:.1e} left; ratings may be far off",
+            fit.gradient
+        ));
+    }
+    warnings
+}

@@ -1,0 +1,129 @@
+//! `rate`: a leaderboard from games, or which system predicts them best.
+
+mod davidson;
+mod found;
+mod online;
+
+use std::time::Instant;
+
+use rankwise::data::Games;
+use rankwise::io::{self, PairTable};
+use rankwise::rating::Estimate;
+use serde_json::json;
+
+use super::{check_apart, check_writable, tables};
+use crate::args::{Common, RateArgs};
+use crate::exit::{Failure, Run};
+use crate::output::{self, Output};
+use crate::plan::{self, RatePlan, RatingPlan, Shape};
+use found::{Found, names};
+
+/// Lines of the table, unless others are asked for.
+const LINES: usize = 50;
+/// Items of which every pair has its chances written: half a million pairs.
+const MAX_CHANCES: usize = 1000;
+
+/// Rates.
+pub(super) fn run(args: &RateArgs, common: &Common, output: &Output) -> Run<()> {
+    let plan = plan::rate(args)?;
+    for (path, _) in &plan.targets {
+        check_apart(path, tables(&args.source))?;
+        check_writable(path)?;
+    }
+    let clock = Instant::now();
+    let table = io::read_pairs(&plan.files)?;
+    let games = table.to_games()?;
+    let seconds_load = clock.elapsed().as_secs_f64();
+    let (mut found, [seconds_rate, seconds_intervals]) = match &plan.rating {
+        RatingPlan::Davidson(rating, method) => davidson::rate(&games, rating, *method, &plan, common.seed)?,
+        RatingPlan::Online(rating, method) => online::rate(&games, rating, *method, &plan, common.seed)?,
+    };
+    found.warnings.splice(0..0, input_warnings(&table, &games, &plan));
+    if let Some((item, rating)) = &args.anchor {
+        anchor(&mut found, &games, item, *rating)?;
+    }
+    let mut json = found.json(&games);
+    json.insert("warnings".into(), json!(found.warnings));
+    json.insert("threads".into(), json!(rayon::current_num_threads()));
+    let stable = serde_json::Value::Object(json.clone());
+    json.insert(
+        "seconds".into(),
+        json!({ "load": seconds_load, "rate": seconds_rate, "intervals": seconds_intervals }),
+    );
+    for (path, shape) in &plan.targets {
+        let text = match shape {
+            Shape::Csv => found.csv(&games),
+            Shape::Json => serde_json::to_string_pretty(&stable)
+                .map_err(|error| Failure::Fault(format!("JSON: {error}")))?
+                + "\n",
+            Shape::Chances if found.standings.len() > MAX_CHANCES => {
+                return Err(Failure::Fault(format!(
+                    "{}: the chances of all pairs of {} items are too many for a file; they are written for up to \
+                     {MAX_CHANCES} items",
+                    path.display(),
+                    found.standings.len()
+                )));
+            }
+            Shape::Chances => found.chances_csv(&games),
+            Shape::Page => return Err(Failure::Fault("no page yet".into())),
+        };
+        output::write_file(path, text.as_bytes())?;
+        output.note(|| format!("wrote {}", path.display()));
+    }
+    found.warnings.iter().for_each(|warning| output.warning(warning));
+    output.result(|| &json, || found.text(&games, args.top.unwrap_or(LINES)))
+}
+
+/// What of the file was of no use, and what was put in order.
+fn input_warnings(table: &PairTable, games: &Games, plan: &RatePlan) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let is_online = matches!(plan.rating, RatingPlan::Online(..));
+    if let Some(times) = &table.times {
+        let n_late = times.numbers.windows(2).filter(|pair| pair[1] < pair[0]).count();
+        if n_late > 0 && is_online {
+            warnings.push(format!(
+                "{n_late} of {} rows are earlier than the row before them; games were put in order of time",
+                times.numbers.len()
+            ));
+        }
+    }
+    let unused = table.unused_in_games();
+    if !unused.is_empty() {
+        warnings.push(format!(
+            "not used: {} (what describes a pair as a whole); what may help a side comes in two columns, left.NAME and \
+             right.NAME",
+            unused.iter().map(|name| format!("pair.{name}")).collect::<Vec<_>>().join(", ")
+        ));
+    }
+    if let Some(covariates) = games.covariates.as_ref().filter(|_| is_online) {
+        let columns: Vec<&str> = covariates.names.iter().map(String::as_str).collect();
+        warnings.push(format!("not used: the columns of {} (--system davidson fits their effects)", names(&columns)));
+    }
+    warnings
+}
+
+/// Moves the ratings that can be compared with an item.
+fn anchor(found: &mut Found, games: &Games, item: &str, rating: f64) -> Run<()> {
+    let line = found.standings.iter().find(|line| games.players[line.player as usize] == item);
+    let Some(line) = line else {
+        let known: Vec<&str> =
+            found.standings.iter().map(|line| games.players[line.player as usize].as_str()).collect();
+        return Err(Failure::Fault(format!("--anchor: no item {item:?} in the games; items are {}", names(&known))));
+    };
+    let (scale, Some(now)) = (line.scale, line.estimate.rating) else {
+        return Err(Failure::Fault(format!(
+            "--anchor: {item} has no finite rating to be moved; anchor another item, or give --C"
+        )));
+    };
+    let shift = rating - now;
+    for line in found.standings.iter_mut().filter(|line| line.scale == scale) {
+        line.estimate = Estimate::scaled(line.estimate, 1.0, shift);
+    }
+    let n_others = found.standings.iter().filter(|line| line.scale.is_some() && line.scale != scale).count();
+    if n_others > 0 {
+        found.warnings.push(format!(
+            "--anchor moves the ratings that can be compared with {item}; {n_others} others keep theirs"
+        ));
+    }
+    Ok(())
+}

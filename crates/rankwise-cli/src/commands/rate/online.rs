@@ -1,0 +1,97 @@
+//! A leaderboard of a system that goes through the games in order of time.
+
+use rankwise::data::{Game, Games, Outcome};
+use rankwise::rating::{Chances, Estimate, Free, OnlineRating, Parts, System, TrueSkill, standings};
+use serde_json::{Map, json};
+
+use super::found::{Found, Intervals};
+use crate::args::{IntervalName, UnitName};
+use crate::exit::Run;
+use crate::plan::RatePlan;
+
+/// Ratings and what else was found, and how long each took.
+pub(super) fn rate(
+    games: &Games,
+    rating: &OnlineRating,
+    method: IntervalName,
+    plan: &RatePlan,
+    seed: u64,
+) -> Run<(Found, [f64; 2])> {
+    let clock = std::time::Instant::now();
+    let (run, system) = rating.run_to_end(games)?;
+    let seconds_run = clock.elapsed().as_secs_f64();
+    let clock = std::time::Instant::now();
+    let level = plan.level;
+    let mut intervals = Intervals {
+        level: level.share(),
+        method: method.name(),
+        n_resamples: None,
+        n_groups: None,
+        n_draws: None,
+    };
+    let estimates: Vec<Estimate> = match method {
+        IntervalName::Bootstrap => {
+            let resamples = rating.resample(games, plan.n_resamples, seed)?;
+            intervals.n_resamples = Some(plan.n_resamples);
+            intervals.n_groups = games.groups.as_ref().map(|groups| {
+                let distinct: std::collections::HashSet<u32> = groups.iter().copied().collect();
+                distinct.len()
+            });
+            let within = |(player, strength): (usize, &Option<rankwise::rating::Strength>)| {
+                let mut numbers = resamples.of(player).to_vec();
+                numbers.sort_unstable_by(f64::total_cmp);
+                level.within(strength.map(|strength| strength.rating), &numbers)
+            };
+            run.strengths.iter().enumerate().map(within).collect()
+        }
+        _ => {
+            let around = |strength: &Option<rankwise::rating::Strength>| {
+                level.around(strength.map(|known| known.rating), strength.map(|known| known.deviation), None)
+            };
+            run.strengths.iter().map(around).collect()
+        }
+    };
+    let seconds_intervals = clock.elapsed().as_secs_f64();
+    // On its own scale TrueSkill's ratings are μ; those of the others are points anyway.
+    let own = |estimate: &Estimate| match (plan.unit, rating.system) {
+        (UnitName::Own, System::TrueSkill { .. }) => {
+            let factor = 1.0 / TrueSkill::POINTS_PER_SKILL;
+            estimate.scaled(factor, TrueSkill::START - rating.start * factor)
+        }
+        _ => *estimate,
+    };
+    let estimates: Vec<Estimate> = estimates.iter().map(own).collect();
+    let parts = Parts::of(games.players.len(), &games.games);
+    let free = Free { scale: true, side: false };
+    let chances = Chances::fit(&run.margins, &games.games, free)?;
+    let mut facts = Map::new();
+    facts.insert("period".into(), json!(run.period));
+    facts.insert("periods".into(), json!(run.n_periods));
+    facts.insert("margin_scale".into(), json!(chances.scale));
+    let effects = match plan.has_side() {
+        true => vec![(
+            rankwise::rating::FIRST_SIDE.to_string(),
+            Estimate { rating: Some(run.advantage), error: None, interval: None },
+        )],
+        false => Vec::new(),
+    };
+    let time = games.games.last().map_or(0.0, |game| game.time);
+    let scale = parts.part.clone();
+    let found = Found {
+        system: rating.system.name(),
+        unit: plan.unit.name(),
+        standings: standings(games, &estimates, &parts, &scale),
+        intervals,
+        effects,
+        tie_parameter: chances.ties,
+        chances: Box::new(move |left, right| {
+            let known = scale[left as usize].is_some() && scale[left as usize] == scale[right as usize];
+            let game = Game { time, left, right, outcome: Outcome::Tie, is_neutral: true, weight: 1.0 };
+            known.then(|| chances.of(system.margin(&game), true))
+        }),
+        parts,
+        facts,
+        warnings: Vec::new(),
+    };
+    Ok((found, [seconds_run, seconds_intervals]))
+}

@@ -1,0 +1,166 @@
+//! What `rate` was asked to do.
+
+use std::path::{Path, PathBuf};
+
+use rankwise::data::Precision;
+use rankwise::io::PairFiles;
+use rankwise::rating::{Advantage, DavidsonRating, Level, OnlineRating, System};
+
+use super::{pair_files, refuse};
+use crate::args::{IntervalName, RateArgs, SystemName, UnitName};
+use crate::exit::{Failure, Run};
+
+/// Resamples, unless others are asked for.
+const RESAMPLES: u64 = 1000;
+/// Fewer where every game is gone through again for each.
+const ONLINE_RESAMPLES: u64 = 200;
+/// The share of games that a backtest only learns from.
+const SPLIT: f64 = 0.7;
+
+/// A leaderboard, or the comparison of systems.
+pub(crate) struct RatePlan {
+    /// The games.
+    pub(crate) files: PairFiles,
+    /// The system, and how intervals are found.
+    pub(crate) rating: RatingPlan,
+    /// How wide intervals are.
+    pub(crate) level: Level,
+    /// Resamples of the bootstrap.
+    pub(crate) n_resamples: usize,
+    /// What ratings are told in.
+    pub(crate) unit: UnitName,
+    /// Where to write, and what.
+    pub(crate) targets: Vec<(PathBuf, Shape)>,
+    /// The share of games that are only learnt from, where systems are compared.
+    pub(crate) split: Option<f64>,
+}
+
+/// A system with all its settings.
+pub(crate) enum RatingPlan {
+    /// Maximum likelihood.
+    Davidson(DavidsonRating, IntervalName),
+    /// Game by game.
+    Online(OnlineRating, IntervalName),
+}
+
+impl RatePlan {
+    /// Whether being named first may be worth something.
+    pub(crate) fn has_side(&self) -> bool {
+        match &self.rating {
+            RatingPlan::Davidson(rating, _) => rating.has_side,
+            RatingPlan::Online(rating, _) => rating.advantage != Advantage::None,
+        }
+    }
+}
+
+/// What a file is to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// A page.
+    Page,
+    /// A table.
+    Csv,
+    /// Everything.
+    Json,
+    /// The chances of all pairs, as csv.
+    Chances,
+}
+
+impl Shape {
+    fn of(path: &Path) -> Run<Self> {
+        let extension = path.extension().and_then(|text| text.to_str()).map(str::to_lowercase);
+        match extension.as_deref() {
+            Some("html" | "htm") => Ok(Shape::Page),
+            Some("csv") => Ok(Shape::Csv),
+            Some("json") => Ok(Shape::Json),
+            _ => Err(Failure::Usage(format!(
+                "{}: a leaderboard is written as a page (.html), as csv (.csv) or as JSON (.json); give the file such a \
+                 name",
+                path.display()
+            ))),
+        }
+    }
+}
+
+/// What `rate` was asked to do.
+pub(crate) fn rate(args: &RateArgs) -> Run<RatePlan> {
+    let mut files = pair_files(&args.source, args.format.format, Precision::F64)?;
+    files.as_games = true;
+    files.columns.time = args.time.clone();
+    let level = Level::new(args.ci).map_err(|_| {
+        Failure::Usage(format!("--ci {} is no share between 0 and 1; try --ci 0.95", args.ci))
+    })?;
+    let rating = system(args)?;
+    let resamples = match &rating {
+        RatingPlan::Davidson(..) => RESAMPLES,
+        RatingPlan::Online(..) => ONLINE_RESAMPLES,
+    };
+    let mut targets = Vec::new();
+    for path in &args.output {
+        targets.push((path.clone(), Shape::of(path)?));
+    }
+    targets.extend(args.chances.iter().map(|path| (path.clone(), Shape::Chances)));
+    let split = args.backtest.then(|| args.split.unwrap_or(SPLIT));
+    if let Some(split) = split {
+        if !(split > 0.0 && split < 1.0) {
+            return Err(Failure::Usage(format!("--split {split} is no share between 0 and 1; try --split 0.7")));
+        }
+        let of_boards = [
+            ("--anchor", args.anchor.is_some()),
+            ("--chances", args.chances.is_some()),
+            ("--ci-method", args.ci_method.is_some()),
+            ("--resamples", args.resamples.is_some()),
+            ("--top", args.top.is_some()),
+            ("--C", args.c.is_some()),
+            ("--half-life", args.half_life.is_some()),
+            ("--k", args.k.is_some()),
+        ];
+        refuse(&of_boards, "--backtest, which tries every system", "leave out --backtest")?;
+    }
+    Ok(RatePlan {
+        files,
+        rating,
+        level,
+        n_resamples: args.resamples.unwrap_or(resamples) as usize,
+        unit: args.unit,
+        targets,
+        split,
+    })
+}
+
+fn system(args: &RateArgs) -> Run<RatingPlan> {
+    let method = args.ci_method;
+    let with = format!("--system {}", args.system.name());
+    if args.resamples.is_some() && method.is_some_and(|method| method != IntervalName::Bootstrap) {
+        return Err(Failure::Usage("--resamples is for --ci-method bootstrap; leave one of them out".into()));
+    }
+    // Who asks for resamples asks for a bootstrap.
+    let method = method.or(args.resamples.map(|_| IntervalName::Bootstrap));
+    if args.system == SystemName::Davidson {
+        let typed = [("--k", args.k.is_some()), ("--period", args.period.is_some())];
+        if !args.backtest {
+            refuse(&typed, &with, "choose --system elo")?;
+        }
+        refuse(&[("--ci-method own", method == Some(IntervalName::Own))], &with, "choose --ci-method sandwich")?;
+        let mut rating = DavidsonRating::new();
+        (rating.c, rating.half_life, rating.has_side) = (args.c, args.half_life, args.side);
+        return Ok(RatingPlan::Davidson(rating, method.unwrap_or(IntervalName::Sandwich)));
+    }
+    let typed = [("--C", args.c.is_some()), ("--half-life", args.half_life.is_some())];
+    refuse(&typed, &with, "choose --system davidson")?;
+    let sandwich = [("--ci-method sandwich", method == Some(IntervalName::Sandwich))];
+    refuse(&sandwich, &with, "choose --ci-method bootstrap")?;
+    let is_elo = args.system == SystemName::Elo;
+    refuse(&[("--k", args.k.is_some() && !is_elo)], &with, "choose --system elo")?;
+    let own = [("--ci-method own", method == Some(IntervalName::Own) && is_elo)];
+    refuse(&own, "--system elo, which keeps no deviations", "choose --ci-method bootstrap")?;
+    let usual = System::named(args.system.name()).unwrap_or(System::ALL[0]);
+    let system = match (usual, args.k) {
+        (System::Elo { .. }, Some(k)) => System::Elo { k },
+        _ => usual,
+    };
+    let advantage = if args.side { Advantage::Fitted } else { Advantage::None };
+    let rating = OnlineRating::new(system).advantage(advantage).period(args.period);
+    let default = if is_elo { IntervalName::Bootstrap } else { IntervalName::Own };
+    Ok(RatingPlan::Online(rating, method.unwrap_or(default)))
+}
