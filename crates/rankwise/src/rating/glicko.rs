@@ -162,10 +162,7 @@ impl Counted {
 
     fn moved(&self) -> Strength {
         let precision = self.before.deviation.powi(-2) + self.information;
-        Strength {
-            rating: self.before.rating + Q * self.surplus / precision,
-            deviation: precision.sqrt().recip(),
-        }
+        Strength { rating: self.before.rating + Q * self.surplus / precision, deviation: precision.sqrt().recip() }
     }
 }
 

@@ -19,6 +19,7 @@ mod programs;
 pub(crate) mod rank_items;
 mod ranking_fixtures;
 pub(crate) mod ranking_metrics;
+mod ratings_online;
 mod regress;
 mod ridge;
 mod scikit_learn;
