@@ -58,7 +58,13 @@ pub(crate) struct RateArgs {
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     pub(crate) period: Option<f64>,
     /// The share of cases in which intervals should hold what is true
-    #[arg(long, value_name = "SHARE", default_value_t = 0.95, allow_negative_numbers = true, help_heading = "Intervals")]
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value_t = 0.95,
+        allow_negative_numbers = true,
+        help_heading = "Intervals"
+    )]
     pub(crate) ci: f64,
     /// sandwich: errors that hold even if the model does not (davidson); bootstrap: resampled games; own: the deviations
     /// that glicko, glicko2 and trueskill keep. With groups, whole groups are independent, games are not [default:

@@ -87,9 +87,8 @@ pub(crate) fn rate(args: &RateArgs) -> Run<RatePlan> {
     let mut files = pair_files(&args.source, args.format.format, Precision::F64)?;
     files.as_games = true;
     files.columns.time = args.time.clone();
-    let level = Level::new(args.ci).map_err(|_| {
-        Failure::Usage(format!("--ci {} is no share between 0 and 1; try --ci 0.95", args.ci))
-    })?;
+    let level = Level::new(args.ci)
+        .map_err(|_| Failure::Usage(format!("--ci {} is no share between 0 and 1; try --ci 0.95", args.ci)))?;
     let rating = system(args)?;
     let resamples = match &rating {
         RatingPlan::Davidson(..) => RESAMPLES,

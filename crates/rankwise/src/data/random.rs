@@ -13,6 +13,11 @@ impl Random {
         Random(ChaCha8Rng::seed_from_u64(seed))
     }
 
+    /// 64 random bits.
+    pub fn word(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
     /// Uniform in [0, 1), with 53 bits.
     pub fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)

@@ -1,16 +1,18 @@
-//! Elo's rating: expected points are a logistic function of the difference, and each game moves both players by
+//! Elo's rating: expected points are a logistic function of the difference, and the games of a period move a player by
 //!
-//! K·(points − expected), expected = 1 / (1 + 10^(−difference/400)).
+//! K·Σ weight·(points − expected), expected = 1 / (1 + 10^(−difference/400)).
 //!
 //! Elo, *The Rating of Chessplayers, Past and Present* (1978).
 
+use super::online::{LOGITS_PER_POINT, check_advantage, counting};
+use super::{Online, Strength};
 use crate::data::Game;
 use crate::error::{Error, Result};
 
 /// Ratings from here on move least, by the rules of chess.
 const MASTER_RATING: f64 = 2400.0;
 /// Games after which a player is no longer new, by the rules of chess.
-const NEW_PLAYER_GAMES: u64 = 30;
+const NEW_PLAYER_GAMES: f64 = 30.0;
 
 /// How far a game may move a player.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,7 +20,7 @@ pub enum KFactor {
     /// The same for all.
     Constant(f64),
     /// The rules of the world chess federation until 2009: 25 in a player's first 30 games, then 15, and 10 for ever
-    /// once the rating has reached 2400.
+    /// once the rating has reached 2400. A game of weight w is w games. What holds before a period holds for all of it.
     Fide,
 }
 
@@ -29,13 +31,18 @@ pub struct Elo {
     start: f64,
     advantage: f64,
     players: Vec<Player>,
+    /// Who plays in the period that is being counted; empty between periods.
+    playing: Vec<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Player {
     rating: f64,
-    n_games: u64,
+    n_games: f64,
     was_master: bool,
+    /// Of the period that is being counted: games, and points above those expected. 0 between periods.
+    weight: f64,
+    surplus: f64,
 }
 
 impl Elo {
@@ -49,14 +56,12 @@ impl Elo {
         if !start.is_finite() {
             return Err(Error::parameter("start", start, "a finite number"));
         }
-        Ok(Elo { k, start, advantage: 0.0, players: Vec::new() })
+        Ok(Elo { k, start, advantage: 0.0, players: Vec::new(), playing: Vec::new() })
     }
 
     /// Adds so much to the rating of the left player in games that are not on neutral ground.
     pub fn with_advantage(mut self, advantage: f64) -> Result<Self> {
-        if !advantage.is_finite() {
-            return Err(Error::parameter("advantage", advantage, "a finite number"));
-        }
+        check_advantage(advantage)?;
         self.advantage = advantage;
         Ok(self)
     }
@@ -66,7 +71,7 @@ impl Elo {
         if !rating.is_finite() {
             return Err(Error::parameter("rating", rating, "a finite number"));
         }
-        *self.player_mut(player) = Player { rating, n_games, was_master: rating >= MASTER_RATING };
+        *self.player_mut(player) = Player::new(rating, n_games as f64);
         Ok(())
     }
 
@@ -77,34 +82,63 @@ impl Elo {
 
     /// The points that the left player is expected to get.
     pub fn expected(&self, game: &Game) -> f64 {
-        let advantage = if game.is_neutral { 0.0 } else { self.advantage };
-        let difference = self.rating(game.left) + advantage - self.rating(game.right);
-        1.0 / (1.0 + 10f64.powf(-difference / 400.0))
+        1.0 / (1.0 + 10f64.powf(-self.difference(game) / 400.0))
     }
 
-    /// Moves both players by a game.
-    pub fn update(&mut self, game: &Game) {
-        let surplus = game.left_points() - self.expected(game);
-        for (number, surplus) in [(game.left, surplus), (game.right, -surplus)] {
-            let k = self.k;
-            let player = self.player_mut(number);
-            player.rating += k.of(player) * surplus;
-            player.n_games += 1;
-            player.was_master |= player.rating >= MASTER_RATING;
-        }
+    /// Points by which the left player is ahead, its advantage included.
+    fn difference(&self, game: &Game) -> f64 {
+        let advantage = if game.is_neutral { 0.0 } else { self.advantage };
+        self.rating(game.left) + advantage - self.rating(game.right)
     }
 
     fn player(&self, number: u32) -> Player {
-        let new = Player { rating: self.start, n_games: 0, was_master: self.start >= MASTER_RATING };
-        self.players.get(number as usize).copied().unwrap_or(new)
+        self.players.get(number as usize).copied().unwrap_or(Player::new(self.start, 0.0))
     }
 
     fn player_mut(&mut self, number: u32) -> &mut Player {
-        let (at, new) = (number as usize, self.player(u32::MAX));
+        let at = number as usize;
         if at >= self.players.len() {
-            self.players.resize(at + 1, new);
+            self.players.resize(at + 1, Player::new(self.start, 0.0));
         }
         &mut self.players[at]
+    }
+}
+
+impl Online for Elo {
+    fn strength(&self, player: u32, _time: f64) -> Strength {
+        Strength { rating: self.rating(player), deviation: 0.0 }
+    }
+
+    fn margin(&self, game: &Game) -> f64 {
+        self.difference(game) * LOGITS_PER_POINT
+    }
+
+    fn update(&mut self, period: &[Game]) {
+        for (game, weight) in counting(period) {
+            let surplus = weight * (game.left_points() - self.expected(game));
+            for (number, surplus) in [(game.left, surplus), (game.right, -surplus)] {
+                let player = self.player_mut(number);
+                let is_first = player.weight == 0.0;
+                player.weight += weight;
+                player.surplus += surplus;
+                if is_first {
+                    self.playing.push(number);
+                }
+            }
+        }
+        for number in self.playing.drain(..) {
+            let player = &mut self.players[number as usize];
+            player.rating += self.k.of(player) * player.surplus;
+            player.n_games += player.weight;
+            player.was_master |= player.rating >= MASTER_RATING;
+            (player.weight, player.surplus) = (0.0, 0.0);
+        }
+    }
+}
+
+impl Player {
+    fn new(rating: f64, n_games: f64) -> Self {
+        Player { rating, n_games, was_master: rating >= MASTER_RATING, weight: 0.0, surplus: 0.0 }
     }
 }
 
@@ -139,11 +173,11 @@ mod tests {
         let mut elo = Elo::new(KFactor::Constant(22.0), 1200.0).unwrap();
         elo.set(0, 1600.0, 0).unwrap();
         near(elo.expected(&game(0, 1, Outcome::Tie)), 10.0 / 11.0);
-        elo.update(&game(0, 1, Outcome::Right));
+        elo.update(&[game(0, 1, Outcome::Right)]);
         near(elo.rating(0), 1580.0);
         near(elo.rating(1), 1220.0);
         elo.set(2, 1400.0, 0).unwrap();
-        elo.update(&game(3, 2, Outcome::Tie));
+        elo.update(&[game(3, 2, Outcome::Tie)]);
         near(elo.rating(3), 1200.0 + 22.0 * (0.759747 - 0.5));
         near(elo.rating(2), 1400.0 - 22.0 * (0.759747 - 0.5));
         assert_eq!(elo.rating(99), 1200.0);
@@ -156,7 +190,7 @@ mod tests {
         elo.set(1, 1200.0, 0).unwrap();
         near(elo.expected(&game(0, 1, Outcome::Tie)), 0.5);
         near(elo.expected(&Game { is_neutral: true, ..game(0, 1, Outcome::Tie) }), 1.0 - 0.759747);
-        elo.update(&game(0, 1, Outcome::Left));
+        elo.update(&[game(0, 1, Outcome::Left)]);
         near(elo.rating(0), 1005.0);
         near(elo.rating(1), 1195.0);
     }
@@ -168,17 +202,33 @@ mod tests {
         let mut step = |n_games, rating: f64, outcome| {
             elo.set(0, rating, n_games).unwrap();
             elo.set(1, rating, 30).unwrap();
-            elo.update(&game(0, 1, outcome));
+            elo.update(&[game(0, 1, outcome)]);
             (elo.rating(0) - rating, elo.rating(1) - rating)
         };
         assert_eq!(step(29, 1200.0, Outcome::Left), (12.5, -7.5));
         assert_eq!(step(30, 1200.0, Outcome::Left), (7.5, -7.5));
         assert_eq!(step(0, 2400.0, Outcome::Right), (-5.0, 5.0));
         // Who has been at 2400 stays with 10 below it; who was not goes on with 15.
-        elo.update(&game(0, 1, Outcome::Tie));
+        elo.update(&[game(0, 1, Outcome::Tie)]);
         near(elo.rating(0) + elo.rating(1), 4800.0);
         assert!(elo.rating(0) < 2400.0 && elo.players[0].was_master);
         assert!(!Elo::new(KFactor::Fide, 2399.0).unwrap().player(0).was_master);
+    }
+
+    /// 0 beats 1 and 2, all equals before: two halves of K for it, one for each of the others, in whatever order.
+    #[test]
+    fn a_period_counts_at_once() {
+        let (a, b) = (game(0, 1, Outcome::Left), game(2, 0, Outcome::Right));
+        let absent = Game { weight: 0.0, ..game(1, 2, Outcome::Left) };
+        for period in [[a, b, absent], [absent, b, a]] {
+            let mut elo = Elo::new(KFactor::Constant(20.0), 1500.0).unwrap();
+            elo.update(&period);
+            assert_eq!([0, 1, 2].map(|player| elo.rating(player)), [1520.0, 1490.0, 1490.0]);
+        }
+        let mut thrice = Elo::new(KFactor::Constant(20.0), 1500.0).unwrap();
+        thrice.update(&[Game { weight: 3.0, ..a }]);
+        assert_eq!((thrice.rating(0), thrice.players[1].n_games), (1530.0, 3.0));
+        assert!((thrice.margin(&a) - 60.0 / 400.0 * std::f64::consts::LN_10).abs() < 1e-12);
     }
 
     #[test]

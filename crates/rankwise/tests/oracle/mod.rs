@@ -20,6 +20,7 @@ pub(crate) mod rank_items;
 mod ranking_fixtures;
 pub(crate) mod ranking_metrics;
 mod ratings;
+mod ratings_online;
 mod regress;
 mod ridge;
 mod scikit_learn;

@@ -71,13 +71,8 @@ struct Known {
 impl Known {
     fn new(fit: &DavidsonRatings, method: IntervalName, plan: &RatePlan, seed: u64) -> Run<Self> {
         let level: Level = plan.level;
-        let mut intervals = Intervals {
-            level: level.share(),
-            method: method.name(),
-            n_resamples: None,
-            n_groups: None,
-            n_draws: None,
-        };
+        let mut intervals =
+            Intervals { level: level.share(), method: method.name(), n_resamples: None, n_groups: None, n_draws: None };
         let effects = || fit.effects.iter().map(|effect| effect.value);
         if method == IntervalName::Bootstrap {
             let resamples = fit.bootstrap(plan.n_resamples, seed)?;

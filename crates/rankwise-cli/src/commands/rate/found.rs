@@ -208,9 +208,7 @@ impl Found {
 
     fn chances_json(&self, games: &Games) -> Value {
         let name = |player: u32| &games.players[player as usize];
-        let pair = |(left, right, [p_left, p_tie, p_right]): (u32, u32, [f64; 3])| {
-            json!({ "left": name(left), "right": name(right), "p_left": p_left, "p_tie": p_tie, "p_right": p_right })
-        };
+        let pair = |(left, right, [p_left, p_tie, p_right]): (u32, u32, [f64; 3])| json!({ "left": name(left), "right": name(right), "p_left": p_left, "p_tie": p_tie, "p_right": p_right });
         self.pairs(CHANCES_IN_JSON).map(pair).collect()
     }
 

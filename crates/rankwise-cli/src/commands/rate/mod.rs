@@ -39,6 +39,7 @@ pub(super) fn run(args: &RateArgs, common: &Common, output: &Output) -> Run<()> 
         RatingPlan::Online(rating, method) => online::rate(&games, rating, *method, &plan, common.seed)?,
     };
     found.warnings.splice(0..0, input_warnings(&table, &games, &plan));
+    found.warnings.extend(part_warning(&found.parts.part_sizes));
     if let Some((item, rating)) = &args.anchor {
         anchor(&mut found, &games, item, *rating)?;
     }
@@ -53,9 +54,9 @@ pub(super) fn run(args: &RateArgs, common: &Common, output: &Output) -> Run<()> 
     for (path, shape) in &plan.targets {
         let text = match shape {
             Shape::Csv => found.csv(&games),
-            Shape::Json => serde_json::to_string_pretty(&stable)
-                .map_err(|error| Failure::Fault(format!("JSON: {error}")))?
-                + "\n",
+            Shape::Json => {
+                serde_json::to_string_pretty(&stable).map_err(|error| Failure::Fault(format!("JSON: {error}")))? + "\n"
+            }
             Shape::Chances if found.standings.len() > MAX_CHANCES => {
                 return Err(Failure::Fault(format!(
                     "{}: the chances of all pairs of {} items are too many for a file; they are written for up to \
@@ -100,6 +101,20 @@ fn input_warnings(table: &PairTable, games: &Games, plan: &RatePlan) -> Vec<Stri
         warnings.push(format!("not used: the columns of {} (--system davidson fits their effects)", names(&columns)));
     }
     warnings
+}
+
+/// What cannot be compared because no game connects it.
+fn part_warning(sizes: &[usize]) -> Option<String> {
+    let largest: Vec<String> = sizes.iter().take(3).map(usize::to_string).collect();
+    let more = if sizes.len() > 3 { ", …" } else { "" };
+    (sizes.len() > 1).then(|| {
+        format!(
+            "the items fall into {} parts without a game between them (of {}{more} items): ratings of different parts \
+             cannot be compared, and ranks are those within a part",
+            sizes.len(),
+            largest.join(", ")
+        )
+    })
 }
 
 /// Moves the ratings that can be compared with an item.

@@ -18,17 +18,12 @@ pub(super) fn rate(
     seed: u64,
 ) -> Run<(Found, [f64; 2])> {
     let clock = std::time::Instant::now();
-    let (run, system) = rating.run_to_end(games)?;
+    let (run, system) = rating.run_to_end(games, &mut |_, _| ())?;
     let seconds_run = clock.elapsed().as_secs_f64();
     let clock = std::time::Instant::now();
     let level = plan.level;
-    let mut intervals = Intervals {
-        level: level.share(),
-        method: method.name(),
-        n_resamples: None,
-        n_groups: None,
-        n_draws: None,
-    };
+    let mut intervals =
+        Intervals { level: level.share(), method: method.name(), n_resamples: None, n_groups: None, n_draws: None };
     let estimates: Vec<Estimate> = match method {
         IntervalName::Bootstrap => {
             let resamples = rating.resample(games, plan.n_resamples, seed)?;
@@ -55,8 +50,8 @@ pub(super) fn rate(
     // On its own scale TrueSkill's ratings are μ; those of the others are points anyway.
     let own = |estimate: &Estimate| match (plan.unit, rating.system) {
         (UnitName::Own, System::TrueSkill { .. }) => {
-            let factor = 1.0 / TrueSkill::POINTS_PER_SKILL;
-            estimate.scaled(factor, TrueSkill::START - rating.start * factor)
+            let own = TrueSkill::own_scale(rating.start);
+            estimate.scaled(own(1.0) - own(0.0), own(0.0))
         }
         _ => *estimate,
     };

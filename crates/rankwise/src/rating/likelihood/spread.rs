@@ -260,8 +260,10 @@ impl DavidsonRatings {
 
     /// Ratings of resampled games, in parallel; the number of threads does not matter.
     pub fn bootstrap(&self, n_resamples: usize, seed: u64) -> Result<DavidsonResamples> {
-        let mut found =
-            DavidsonResamples { ratings: vec![Vec::new(); self.ratings.len()], effects: vec![Vec::new(); self.effects.len()] };
+        let mut found = DavidsonResamples {
+            ratings: vec![Vec::new(); self.ratings.len()],
+            effects: vec![Vec::new(); self.effects.len()],
+        };
         let Some(state) = &self.state else { return Ok(found) };
         let size = state.players.len() + state.columns.len();
         if n_resamples == 0 || n_resamples > MAX_NUMBERS / size {

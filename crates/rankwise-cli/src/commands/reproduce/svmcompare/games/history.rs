@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use rankwise::data::{Comparisons, Features, Game, Games, Outcome, PairSet, Precision};
-use rankwise::rating::{Elo, Glicko};
+use rankwise::rating::{Elo, Glicko, Online};
 
 use crate::exit::Run;
 
@@ -127,8 +127,9 @@ pub(super) fn replay(games: &Games, mut elo: Elo, mut glicko: Glicko) -> Vec<Rec
             let points = game.left_points();
             records[game.left as usize].add(points, left, right);
             records[game.right as usize].add(1.0 - points, right, left);
-            elo.update(game);
-            glicko.update(std::slice::from_ref(game));
+            let alone = std::slice::from_ref(game);
+            elo.update(alone);
+            glicko.update(alone);
         }
     }
     seen
