@@ -31,6 +31,13 @@ pub struct Times {
 }
 
 impl Times {
+    /// The pairs in order of time; those of the same time in the order they are given in.
+    pub fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.numbers.len()).collect();
+        order.sort_by(|&a, &b| self.numbers[a].total_cmp(&self.numbers[b]));
+        order
+    }
+
     /// Reads the time of the next row; the first one decides whether the column has dates or numbers.
     pub(super) fn add(times: &mut Option<Times>, table: &Table, column: usize) -> Result<()> {
         let word = table.word(column)?;

@@ -56,6 +56,14 @@ impl Chances {
         if d >= 0.0 { [more, tie, less] } else { [less, tie, more] }
     }
 
+    /// The same where nothing is impossible: if so many games had no tie among them, or nothing else, half a game more might
+    /// have been one.
+    pub fn with_all_possible(self, games: &[Game]) -> Self {
+        let share = 0.5 / (games.iter().filter(|game| game.weight > 0.0).count() as f64 + 1.0);
+        let least = 2.0 * share / (1.0 - share);
+        Chances { ties: self.ties.clamp(least, 4.0 / least), ..self }
+    }
+
     fn logits(&self, margin: f64, is_neutral: bool) -> f64 {
         // No product of a scale of 0 with anything is but 0.
         let scaled = if self.scale == 0.0 { 0.0 } else { self.scale * margin };

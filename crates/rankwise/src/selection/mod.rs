@@ -3,6 +3,7 @@
 //! A point is a loss, a kernel and a C, of regressions also an ε. It is measured on pairs or groups of items that its machines have not seen: a
 //! validation set, or every fold in turn. All fits of one loss and kernel on one training part, C ascending, are a chain.
 
+mod backtest;
 mod chain;
 mod found;
 mod grid;
@@ -14,6 +15,7 @@ mod split;
 mod sweep;
 mod tuner;
 
+pub use backtest::{Backtest, Backtested, Contender};
 pub use chain::TuneProgress;
 pub use grid::{Grid, log_spaced};
 pub use label_split::LabelSplit;

@@ -19,7 +19,7 @@ const MAY_USE: [(&str, &[&str]); 14] = [
     ("solver", &["problem"]), // what problem/mod.rs itself defines, no more: see the second test
     ("model", &["data", "kernel", "loss"]), // loss: the record of the training names it
     ("estimator", &["data", "loss", "kernel", "problem", "solver", "model"]), // not metrics, not io
-    ("selection", &["data", "loss", "kernel", "metrics", "model", "estimator"]), // loss and kernel: their types
+    ("selection", &["data", "loss", "kernel", "metrics", "rating", "model", "estimator"]), // loss and kernel: their types
     ("io", &["data", "model"]), // kernel and loss reach the model file through the model's own serde
 ];
 const OPEN_TO_ALL: [&str; 3] = ["error", "math", "progress"];

@@ -1,5 +1,6 @@
 //! `rate`: a leaderboard from games, or which system predicts them best.
 
+mod backtest;
 mod davidson;
 mod found;
 mod online;
@@ -34,6 +35,9 @@ pub(super) fn run(args: &RateArgs, common: &Common, output: &Output) -> Run<()> 
     let table = io::read_pairs(&plan.files)?;
     let games = table.to_games()?;
     let seconds_load = clock.elapsed().as_secs_f64();
+    if let Some(split) = plan.split {
+        return backtest::run(table, &games, &plan, split, args.period, seconds_load, output);
+    }
     let (mut found, [seconds_rate, seconds_intervals]) = match &plan.rating {
         RatingPlan::Davidson(rating, method) => davidson::rate(&games, rating, *method, &plan, common.seed)?,
         RatingPlan::Online(rating, method) => online::rate(&games, rating, *method, &plan, common.seed)?,
