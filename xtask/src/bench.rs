@@ -2,6 +2,9 @@
 
 use crate::{Outcome, cargo, command, root, step};
 
+const RATING_TOOLS: &[&str] =
+    &["numpy", "scipy", "evalica", "choix", "arena-rank", "openskill", "trueskill", "elote"];
+
 pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
     let (script, packages): (&str, &[&str]) = match name {
         "comparing-kernel" => ("bench/comparing_kernel.py", &["numpy", "scikit-learn"]),
@@ -12,9 +15,12 @@ pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
         "ordinal" => ("bench/ordinal.py", &["numpy", "skordinal"]),
         "programs" => ("bench/programs.py", &["numpy", "scipy"]),
         "classes" => ("bench/classes.py", &["numpy", "scipy", "scikit-learn"]),
+        "ratings" => ("bench/ratings.py", RATING_TOOLS),
+        "coverage" => ("bench/coverage.py", &["numpy"]),
         "out-of-core" => ("bench/out_of_core.py", &["numpy"]),
         _ => {
-            let known = "classes, comparing, comparing-kernel, kernel, ordinal, programs, tuning, ranking, out-of-core";
+            let known = "classes, comparing, comparing-kernel, coverage, kernel, ordinal, programs, tuning, ranking, \
+                         ratings, out-of-core";
             return Err(format!("unknown benchmark {name}; there are: {known}"));
         }
     };
