@@ -37,7 +37,7 @@ pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
         "ratings" => &["evalica", "choix", "arena-rank", "openskill", "trueskill", "elote"],
         _ => &[],
     };
-    for package in wanted {
+    for &package in wanted {
         if let Err(problem) = install(&[package]) {
             eprintln!("warning: {package}: {problem}");
         }
