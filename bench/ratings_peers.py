@@ -271,6 +271,10 @@ def arena_fit(task):
 
 
 def arena_intervals(task):
+    import multiprocessing
+
+    # Its pool of processes hangs if they are forked, as they are where nothing else is said: JAX has threads by then.
+    multiprocessing.set_start_method("spawn")
     from arena_rank.models.bradley_terry import BradleyTerry
 
     data, prepare, n = arena_input(task)

@@ -12,9 +12,12 @@ pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
         "ordinal" => ("bench/ordinal.py", &["numpy", "skordinal"]),
         "programs" => ("bench/programs.py", &["numpy", "scipy"]),
         "classes" => ("bench/classes.py", &["numpy", "scipy", "scikit-learn"]),
+        "ratings" => ("bench/ratings.py", &["numpy", "scipy"]),
+        "coverage" => ("bench/coverage.py", &["numpy", "scipy"]),
         "out-of-core" => ("bench/out_of_core.py", &["numpy"]),
         _ => {
-            let known = "classes, comparing, comparing-kernel, kernel, ordinal, programs, tuning, ranking, out-of-core";
+            let known = "classes, comparing, comparing-kernel, coverage, kernel, ordinal, programs, tuning, ranking, \
+                         ratings, out-of-core";
             return Err(format!("unknown benchmark {name}; there are: {known}"));
         }
     };
@@ -28,12 +31,15 @@ pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
     let install =
         |packages: &[&str]| step("packages", command(&python, &["-m", "pip", "install", "--quiet"]).args(packages));
     install(packages)?;
-    if name == "kernel" {
-        // Not every platform has wheels or a compiler for these; the table names what is missing.
-        for package in ["scikit-learn-intelex", "libsvm-official"] {
-            if let Err(problem) = install(&[package]) {
-                eprintln!("warning: {package}: {problem}");
-            }
+    // Not every platform has wheels or a compiler for these; the table names what is missing.
+    let wanted: &[&str] = match name {
+        "kernel" => &["scikit-learn-intelex", "libsvm-official"],
+        "ratings" => &["evalica", "choix", "arena-rank", "openskill", "trueskill", "elote"],
+        _ => &[],
+    };
+    for &package in wanted {
+        if let Err(problem) = install(&[package]) {
+            eprintln!("warning: {package}: {problem}");
         }
     }
     step(name, command(&python, &[script]).args(args))

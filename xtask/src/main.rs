@@ -11,7 +11,7 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "usage:
   cargo xtask test                    format, lints, all tests, documentation
   cargo xtask bench NAME [ARGS…]      side by side with other tools; names: classes, comparing, comparing-kernel,
-                                      kernel, ordinal, programs, tuning, ranking, out-of-core
+                                      coverage, kernel, ordinal, programs, tuning, ranking, ratings, out-of-core
   cargo xtask reproduction --data DIR every study of the papers, and docs/reproduction.md from what they say";
 
 /// What a task comes back with: what went wrong, in words.
