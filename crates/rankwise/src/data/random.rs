@@ -18,6 +18,11 @@ impl Random {
         self.0.next_u64()
     }
 
+    /// 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
     /// Uniform in [0, 1), with 53 bits.
     pub fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)

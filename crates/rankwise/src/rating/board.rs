@@ -50,15 +50,29 @@ pub struct Estimate {
     pub error: Option<f64>,
     /// Both ends of its interval.
     pub interval: Option<[f64; 2]>,
+    /// The same without what all players share, which ranks go by; `None`: the same.
+    pub comparison: Option<[f64; 2]>,
 }
 
 impl Estimate {
+    /// The same, compared with others by this interval.
+    pub fn compared(mut self, comparison: Option<[f64; 2]>) -> Self {
+        self.comparison = comparison;
+        self
+    }
+
+    /// What ranks go by.
+    fn ends(&self) -> Option<[f64; 2]> {
+        self.comparison.or(self.interval)
+    }
+
     /// The same in other units, moved by `shift`.
     pub fn scaled(self, factor: f64, shift: f64) -> Self {
         Estimate {
             rating: self.rating.map(|rating| factor * rating + shift),
             error: self.error.map(|error| factor * error),
             interval: self.interval.map(|ends| ends.map(|end| factor * end + shift)),
+            comparison: self.comparison.map(|ends| ends.map(|end| factor * end + shift)),
         }
     }
 }
@@ -112,14 +126,14 @@ impl Level {
     pub fn around(self, rating: Option<f64>, error: Option<f64>, n_groups: Option<usize>) -> Estimate {
         let interval = rating.zip(error).zip(self.errors(n_groups));
         let interval = interval.map(|((rating, error), errors)| [rating - errors * error, rating + errors * error]);
-        Estimate { rating, error, interval }
+        Estimate { rating, error, interval, comparison: None }
     }
 
     /// An estimate with resamples in ascending order: percentiles, and their standard deviation.
     pub fn within(self, rating: Option<f64>, resamples: &[f64]) -> Estimate {
         let n = resamples.len();
         if n < 2 || rating.is_none() {
-            return Estimate { rating, error: None, interval: None };
+            return Estimate { rating, ..Estimate::default() };
         }
         let quantile = |share: f64| {
             let at = share * (n - 1) as f64;
@@ -129,7 +143,7 @@ impl Level {
         let mean = resamples.iter().sum::<f64>() / n as f64;
         let variance = resamples.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / (n - 1) as f64;
         let interval = [quantile(0.5 - 0.5 * self.0), quantile(0.5 + 0.5 * self.0)];
-        Estimate { rating, error: Some(variance.sqrt()), interval: Some(interval) }
+        Estimate { rating, error: Some(variance.sqrt()), interval: Some(interval), comparison: None }
     }
 }
 
@@ -162,7 +176,7 @@ pub fn standings(games: &Games, estimates: &[Estimate], parts: &Parts, scale: &[
     });
     let mut ends: std::collections::HashMap<u32, [Vec<f64>; 2]> = std::collections::HashMap::new();
     for player in 0..estimates.len() {
-        if let (Some(scale), Some([low, high])) = (known_scale(player), estimates[player].interval) {
+        if let (Some(scale), Some([low, high])) = (known_scale(player), estimates[player].ends()) {
             let [lows, highs] = ends.entry(scale).or_default();
             lows.push(low);
             highs.push(high);
@@ -173,7 +187,7 @@ pub fn standings(games: &Games, estimates: &[Estimate], parts: &Parts, scale: &[
         let estimate = estimates[player as usize];
         let size = parts.part_sizes[part as usize];
         let (mut above, mut below) = (0, 0);
-        if let (Some(scale), Some([low, high])) = (known_scale(player as usize), estimate.interval)
+        if let (Some(scale), Some([low, high])) = (known_scale(player as usize), estimate.ends())
             && let Some([lows, highs]) = ends.get(&scale)
         {
             above = lows.len() - lows.partition_point(|&end| end <= high);

@@ -87,18 +87,19 @@ fn standard_errors_equal_independent_ones() {
                 None if case["C"].is_null() => counted().count() as f64 / (counted().count() - n_numbers) as f64,
                 None => 1.0,
             };
-            let expected = &case["errors"][kind];
-            for (k, error) in numbers(&expected["r"]).into_iter().enumerate() {
-                let found = errors.ratings[k].unwrap() / factor.sqrt();
-                near(found, error, 1e-7, &format!("{name}, {kind}, item {k}"));
+            // With a penalty, ratings are thought of as drawn from a normal distribution.
+            let [expected, penalty] = [kind, "penalty"].map(|kind| &case["errors"][kind]);
+            let total = |(games, penalty): (f64, f64)| (factor * games * games + penalty * penalty).sqrt();
+            let both = |name: &str| numbers(&expected[name]).into_iter().zip(numbers(&penalty[name])).map(total);
+            for (k, error) in both("r").enumerate() {
+                near(errors.ratings[k].unwrap(), error, 1e-7, &format!("{name}, {kind}, item {k}"));
             }
-            if let Some(error) = expected["ln_nu"].as_f64() {
-                near(errors.ln_tie_parameter.unwrap() / factor.sqrt(), error, 1e-7, &format!("{name}, {kind}, ties"));
+            let alone = |name: &str| expected[name].as_f64().zip(penalty[name].as_f64()).map(total);
+            if let Some(error) = alone("ln_nu") {
+                near(errors.ln_tie_parameter.unwrap(), error, 1e-7, &format!("{name}, {kind}, ties"));
             }
-            let effects: Vec<f64> =
-                expected["side"].as_f64().into_iter().chain(numbers(&expected["effects"])).collect();
-            for (found, expected) in errors.effects.iter().zip(effects) {
-                near(found.unwrap() / factor.sqrt(), expected, 1e-7, &format!("{name}, {kind}, effects"));
+            for (found, expected) in errors.effects.iter().zip(alone("side").into_iter().chain(both("effects"))) {
+                near(found.unwrap(), expected, 1e-7, &format!("{name}, {kind}, effects"));
             }
         }
     }
@@ -264,6 +265,29 @@ fn the_penalty_is_that_of_the_machine() {
         near(difference, margin, 1e-5, "machine");
     }
     near(found.ratings.iter().flatten().sum::<f64>(), 0.0, 1e-8, "sum");
+}
+
+/// Somebody who has hardly played makes the average unsure, and with it every rating; what is needed to compare the others
+/// stays as it was.
+#[test]
+fn comparisons_do_not_suffer_from_who_hardly_plays() {
+    let games = simulate(10, 2_000, 23);
+    let alone = DavidsonRating::new().fit(&games).unwrap().standard_errors();
+    let mut more = games.games.clone();
+    let game = |left, right, outcome| Game { time: 3e3, left, right, outcome, is_neutral: true, weight: 1.0 };
+    more.extend([game(10, 0, Outcome::Left), game(1, 10, Outcome::Left)]);
+    let names = (0..11).map(|k| k.to_string()).collect();
+    let fit = DavidsonRating::new().fit(&Games::new(names, more).unwrap()).unwrap();
+    let (errors, resamples) = (fit.standard_errors(), fit.bootstrap(400, 3).unwrap());
+    for player in 0..10 {
+        let [with, without] = [&errors, &alone].map(|errors| errors.comparisons[player].unwrap());
+        near(with, without, 0.02, "compared");
+        assert!(errors.ratings[player].unwrap() > 1.3 * alone.ratings[player].unwrap());
+        let numbers = &resamples.comparisons[player];
+        let mean = numbers.iter().sum::<f64>() / 400.0;
+        let spread = (numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 399.0).sqrt();
+        assert!((0.8..1.25).contains(&(spread / with)), "{spread} {with}");
+    }
 }
 
 /// Resamples spread about as the sandwich says, the same for any number of threads.

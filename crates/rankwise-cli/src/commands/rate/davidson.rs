@@ -79,8 +79,12 @@ impl Known {
             intervals.n_resamples = Some(plan.n_resamples);
             intervals.n_groups = fit.n_groups();
             let within = |(value, numbers): (Option<f64>, &Vec<f64>)| level.within(value, numbers);
+            let rating = |k: usize| {
+                let compared = within((fit.ratings[k], &resamples.comparisons[k])).interval;
+                within((fit.ratings[k], &resamples.ratings[k])).compared(compared)
+            };
             return Ok(Known {
-                ratings: fit.ratings.iter().copied().zip(&resamples.ratings).map(within).collect(),
+                ratings: (0..fit.ratings.len()).map(rating).collect(),
                 effects: effects().zip(&resamples.effects).map(within).collect(),
                 intervals,
             });
@@ -88,8 +92,12 @@ impl Known {
         let errors = fit.standard_errors();
         (intervals.n_groups, intervals.n_draws) = (errors.n_groups, errors.n_draws);
         let around = |(value, error): (Option<f64>, &Option<f64>)| level.around(value, *error, errors.n_groups);
+        let rating = |k: usize| {
+            let compared = around((fit.ratings[k], &errors.comparisons[k])).interval;
+            around((fit.ratings[k], &errors.ratings[k])).compared(compared)
+        };
         Ok(Known {
-            ratings: fit.ratings.iter().copied().zip(&errors.ratings).map(around).collect(),
+            ratings: (0..fit.ratings.len()).map(rating).collect(),
             effects: effects().zip(&errors.effects).map(around).collect(),
             intervals,
         })

@@ -57,10 +57,19 @@ pub(super) fn rating(value: f64, unit: &str) -> String {
     }
 }
 
+/// A name that is cut where it would make a line too long.
+pub(super) fn short(name: &str) -> String {
+    const LONGEST: usize = 40;
+    match name.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", &name[..at]),
+        None => name.to_string(),
+    }
+}
+
 /// The first names, and how many more there are.
 pub(super) fn names(all: &[&str]) -> String {
     const SHOWN: usize = 5;
-    let shown = all[..all.len().min(SHOWN)].join(", ");
+    let shown = all[..all.len().min(SHOWN)].iter().map(|name| short(name)).collect::<Vec<_>>().join(", ");
     if all.len() > SHOWN { format!("{shown} and {} more", all.len() - SHOWN) } else { shown }
 }
 
@@ -96,7 +105,7 @@ impl Found {
             let Estimate { rating, interval, .. } = line.estimate;
             let record = &line.record;
             let mut row = vec![
-                self.name(games, line).to_string(),
+                short(self.name(games, line)),
                 ranks(line.ranks),
                 cell(rating),
                 cell(interval.map(|ends| ends[0])),
@@ -115,6 +124,7 @@ impl Found {
             text += &format!("… and {n_more} more (--top 0 shows all, -o board.csv keeps them)\n");
         }
         for (name, effect) in &self.effects {
+            let name = short(name);
             let Estimate { rating: value, interval, .. } = *effect;
             text += &match (value, interval) {
                 (Some(value), Some([low, high])) => format!(
@@ -136,7 +146,7 @@ impl Found {
         let mut csv = "item,part,scale,rank_low,rank_high,rating,se,low,high,games,wins,ties,losses\n".to_string();
         let cell = |value: Option<f64>| value.map_or(String::new(), number);
         for line in &self.standings {
-            let Estimate { rating, error, interval } = line.estimate;
+            let Estimate { rating, error, interval, .. } = line.estimate;
             let [low, high] = [0, 1].map(|end| cell(interval.map(|ends| ends[end])));
             let record = &line.record;
             csv += &format!(
@@ -160,7 +170,7 @@ impl Found {
     /// Everything.
     pub(super) fn json(&self, games: &Games) -> Map<String, Value> {
         let line = |line: &Standing| {
-            let Estimate { rating, error, interval } = line.estimate;
+            let Estimate { rating, error, interval, .. } = line.estimate;
             let record = &line.record;
             json!({
                 "item": self.name(games, line), "rating": rating, "se": error,

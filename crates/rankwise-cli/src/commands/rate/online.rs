@@ -66,7 +66,7 @@ pub(super) fn rate(
     let effects = match plan.has_side() {
         true => vec![(
             rankwise::rating::FIRST_SIDE.to_string(),
-            Estimate { rating: Some(run.advantage), error: None, interval: None },
+            Estimate { rating: Some(run.advantage), ..Estimate::default() },
         )],
         false => Vec::new(),
     };

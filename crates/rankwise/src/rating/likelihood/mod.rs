@@ -95,7 +95,14 @@ struct State {
 
 impl State {
     fn likelihood<'a>(&'a self, counts: &'a [Counts]) -> Likelihood<'a> {
-        Likelihood { cells: &self.cells, meetings: &self.meetings, counts, has_ties: self.has_ties, ridge: self.ridge }
+        Likelihood {
+            cells: &self.cells,
+            meetings: &self.meetings,
+            counts,
+            has_ties: self.has_ties,
+            ridge: self.ridge,
+            centre: &[],
+        }
     }
 
     /// One player of every tier, where nothing else holds them.
@@ -105,11 +112,9 @@ impl State {
 
     /// Makes the ratings of every tier sum to 0.
     fn centre(&self, point: &mut [f64]) {
-        if self.ridge == 0.0 {
-            for tier in &self.tiers {
-                let mean = tier.iter().map(|&k| point[k as usize]).sum::<f64>() / tier.len() as f64;
-                tier.iter().for_each(|&k| point[k as usize] -= mean);
-            }
+        for tier in &self.tiers {
+            let mean = tier.iter().map(|&k| point[k as usize]).sum::<f64>() / tier.len() as f64;
+            tier.iter().for_each(|&k| point[k as usize] -= mean);
         }
     }
 }
@@ -230,8 +235,11 @@ impl DavidsonRating {
         let tiers: Vec<Vec<u32>> = match self.c {
             None => parts.rated_tiers(),
             Some(_) => {
-                let everybody = (0..).zip(&parts.part).filter(|(_, part)| part.is_some());
-                vec![everybody.map(|(player, _)| player).collect()]
+                let mut all = vec![Vec::new(); parts.part_sizes.len()];
+                for (player, part) in (0..).zip(&parts.part) {
+                    part.iter().for_each(|&part| all[part as usize].push(player));
+                }
+                all
             }
         };
         let mut players: Vec<u32> = tiers.iter().flatten().copied().collect();

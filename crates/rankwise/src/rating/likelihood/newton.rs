@@ -22,42 +22,57 @@ pub(super) const EXACT: Goal = Goal { step: 1e-10, max_steps: 200 };
 /// What is asked of resamples: a fiftieth of a point.
 pub(super) const ROUGH: Goal = Goal { step: 1e-4, max_steps: 50 };
 
+/// Numbers beyond these are out of the reach of e^x.
+const LIMIT: f64 = 600.0;
+
 /// Moves a point to the minimum.
+///
+/// The slope along a step says most of what is to be known of its end: if it still points down, the value is lower there, because
+/// the function is convex. Only beyond the lowest point the value itself is asked.
 pub(super) fn minimise(likelihood: &Likelihood<'_>, held: &[u32], goal: Goal, point: &mut [f64]) -> Ending {
     let mut slopes: Vec<CellSlopes> = Vec::new();
-    let mut value = likelihood.value(point);
+    likelihood.cell_slopes(point, &mut slopes);
+    let mut gradient = likelihood.gradient(point, &slopes);
     let mut candidate = vec![0.0; point.len()];
     for n_steps in 1..=goal.max_steps {
-        likelihood.cell_slopes(point, &mut slopes);
-        let gradient = likelihood.gradient(point, &slopes);
         let mut step = gradient.clone();
         Curvature::new(likelihood, &slopes, held).solve(&mut step, goal.step.clamp(1e-6, 1e-3));
-        let descent: f64 = step.iter().zip(&gradient).map(|(step, slope)| step * slope).sum();
+        let descent = along(&step, &gradient);
         let largest = step.iter().fold(0.0f64, |most, step| most.max(step.abs()));
         let reach = point.iter().fold(1.0f64, |most, number| most.max(number.abs()));
-        let is_last = largest <= goal.step * reach;
-        // Far from the minimum the curvature promises too much: half as much, and half of that, until it holds. Close to it
-        // the value cannot show that the step is right.
-        let shows = descent > 1e-11 * value.abs();
+        // Less than rounding leaves of the value cannot be gained, whatever the step.
+        let is_flat = || descent <= 4.0 * f64::EPSILON * likelihood.value(point).abs();
+        let is_last = largest <= goal.step * reach || (largest <= 1e-3 * reach && is_flat());
         let mut length = 1.0f64;
+        let mut value = None;
         loop {
             for ((candidate, point), step) in candidate.iter_mut().zip(point.iter()).zip(&step) {
-                *candidate = point - length * step;
+                *candidate = (point - length * step).clamp(-LIMIT, LIMIT);
             }
-            let found = likelihood.value(&candidate);
-            if !shows || found <= value - 1e-4 * length * descent {
-                value = found;
+            likelihood.cell_slopes(&candidate, &mut slopes);
+            gradient = likelihood.gradient(&candidate, &slopes);
+            let slope = along(&step, &gradient);
+            // Close to the minimum the value could not show that the step is right, and the slope is as good as gone.
+            if is_last || slope.abs() <= 0.5 * descent {
+                break;
+            }
+            let value = *value.get_or_insert_with(|| likelihood.value(point));
+            if likelihood.value(&candidate) <= value - 1e-4 * length * descent {
                 break;
             }
             length *= 0.5;
             if length < 1e-10 {
-                return Ending { is_converged: is_last, n_steps };
+                return Ending { is_converged: is_flat(), n_steps };
             }
         }
         point.copy_from_slice(&candidate);
-        if is_last && length == 1.0 {
+        if is_last {
             return Ending { is_converged: true, n_steps };
         }
     }
     Ending { is_converged: false, n_steps: goal.max_steps }
+}
+
+fn along(step: &[f64], gradient: &[f64]) -> f64 {
+    step.iter().zip(gradient).map(|(step, slope)| step * slope).sum()
 }

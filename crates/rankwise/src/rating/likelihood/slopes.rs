@@ -72,13 +72,20 @@ pub(super) struct CellSlopes {
     pub(super) theta_theta: f64,
 }
 
-/// The probabilities of [`Counts`], and the logarithm of what they are divided by.
-pub(super) fn chances(d: f64, theta: f64) -> ([f64; 3], f64) {
-    let half = 0.5 * d;
-    let top = half.abs().max(theta);
-    let odds = [(half - top).exp(), (theta - top).exp(), (-half - top).exp()];
-    let sum: f64 = odds.iter().sum();
-    (odds.map(|odds| odds / sum), top + sum.ln())
+/// The probabilities of [`Counts`], and the sum of their odds in units of the larger win; `ties` is ν.
+#[inline]
+pub(super) fn chances(d: f64, ties: f64) -> ([f64; 3], f64) {
+    // In units of the larger one of the two wins.
+    let fall = (-0.5 * d.abs()).exp();
+    let (tie, less) = (ties * fall, fall * fall);
+    let sum = 1.0 + tie + less;
+    let (more, tie, less) = (1.0 / sum, tie / sum, less / sum);
+    (if d >= 0.0 { [more, tie, less] } else { [less, tie, more] }, sum)
+}
+
+/// ln(e^{d/2} + ν + e^{−d/2}), from the sum of [`chances`].
+fn log_sum(d: f64, sum: f64) -> f64 {
+    0.5 * d.abs() + sum.ln()
 }
 
 /// A likelihood: games counted, with or without ties, with or without a penalty.
@@ -91,6 +98,8 @@ pub(super) struct Likelihood<'a> {
     pub(super) has_ties: bool,
     /// 1/C, or 0.
     pub(super) ridge: f64,
+    /// Where the penalty draws ratings to; empty: to 0.
+    pub(super) centre: &'a [f64],
 }
 
 impl Likelihood<'_> {
@@ -114,13 +123,22 @@ impl Likelihood<'_> {
         point[first as usize] - point[second as usize] + dot(self.cells.difference(cell), effects)
     }
 
+    /// How far a player is from where the penalty draws it.
+    fn pull(&self, point: &[f64], player: usize) -> f64 {
+        self.ridge * (point[player] - self.centre.get(player).copied().unwrap_or(0.0))
+    }
+
     fn penalty(&self, point: &[f64]) -> f64 {
-        0.5 * self.ridge * point[..self.n_players()].iter().map(|rating| rating * rating).sum::<f64>()
+        if self.ridge == 0.0 {
+            return 0.0;
+        }
+        0.5 / self.ridge * (0..self.n_players()).map(|player| self.pull(point, player).powi(2)).sum::<f64>()
     }
 
     /// −log likelihood.
     pub(super) fn cost(&self, point: &[f64]) -> f64 {
         let theta = self.theta(point);
+        let nu = theta.exp();
         let blocks: Vec<f64> = self
             .counts
             .par_chunks(BLOCK)
@@ -128,7 +146,7 @@ impl Likelihood<'_> {
             .map(|(block, counts)| {
                 let costs = (block * BLOCK..).zip(counts).map(|(cell, counts)| {
                     let d = self.ahead(point, cell);
-                    let (_, log_sum) = chances(d, theta);
+                    let log_sum = log_sum(d, chances(d, nu).1);
                     let ties = if counts[TIE] > 0.0 { counts[TIE] * (log_sum - theta) } else { 0.0 };
                     counts[FIRST] * (log_sum - 0.5 * d) + ties + counts[SECOND] * (log_sum + 0.5 * d)
                 });
@@ -145,13 +163,13 @@ impl Likelihood<'_> {
 
     /// Slopes and curvatures of every cell.
     pub(super) fn cell_slopes(&self, point: &[f64], slopes: &mut Vec<CellSlopes>) {
-        let theta = self.theta(point);
+        let nu = self.theta(point).exp();
         slopes.resize(self.cells.n_cells(), CellSlopes::default());
         slopes.par_chunks_mut(BLOCK).enumerate().for_each(|(block, slopes)| {
             for (cell, slopes) in (block * BLOCK..).zip(slopes) {
                 let counts = self.counts[cell];
                 let n: f64 = counts.iter().sum();
-                let ([first, tie, second], _) = chances(self.ahead(point, cell), theta);
+                let ([first, tie, second], _) = chances(self.ahead(point, cell), nu);
                 let lead = first - second;
                 *slopes = CellSlopes {
                     d: 0.5 * (n * lead - (counts[FIRST] - counts[SECOND])),
@@ -170,8 +188,8 @@ impl Likelihood<'_> {
         let mut gradient = vec![0.0; n + self.n_extra()];
         let (ratings, extra) = gradient.split_at_mut(n);
         self.meetings.gather(ratings, |player, at| self.sign(player, at) * slopes[self.cell(at)].d);
-        for (sum, rating) in ratings.iter_mut().zip(point) {
-            *sum += self.ridge * rating;
+        for (player, sum) in ratings.iter_mut().enumerate() {
+            *sum += self.pull(point, player);
         }
         for (k, sum) in extra.iter_mut().enumerate() {
             *sum = match k < self.cells.n_effects {

@@ -2,12 +2,18 @@
 //!
 //! *Sandwich*: with A the second derivatives and s the slopes of one observation (a game, or all games of a group), the
 //! variance is A⁻¹·(Σ s·sᵀ)·A⁻¹, which holds whether or not the model does (White, *Maximum likelihood estimation of
-//! misspecified models*, 1982). It is multiplied by n/(n − p) for n games and p numbers, or by g/(g − 1) for g groups. With a
-//! penalty A has it, and the slopes do not: what varies is the games, not the penalty.
+//! misspecified models*, 1982). Σ s·sᵀ is multiplied by n/(n − p) for n games and p numbers, or by g/(g − 1) for g groups. With
+//! a penalty, which draws ratings to 0 and would make them look sure of that, ratings are thought of as drawn from a normal
+//! distribution of variance C: A has the penalty, and 1/C is added to the middle for every player. If the model holds, this is
+//! the variance of the ratings given the games.
+//!
+//! Ratings sum to 0, so that the error of a rating has a part that all share: where the average lies, to which players with few
+//! games add most. Who is compared with others need not know that, and has a second error, against the average by games.
 //!
 //! *Bootstrap*: every observation gets a weight drawn from an exponential distribution (Rubin, *The Bayesian bootstrap*,
 //! 1981), so that n equal games get one gamma variable; no weight is ever 0, and whoever can be compared in the games can be in
-//! every resample. Each resample is maximised anew from the answer.
+//! every resample. Each resample is maximised anew from the answer; a penalty draws its ratings to numbers of that normal
+//! distribution instead of 0.
 
 use rayon::prelude::*;
 
@@ -32,6 +38,8 @@ const MAX_NUMBERS: usize = 1 << 28;
 pub struct StandardErrors {
     /// Of the rating of every player, in logarithms of odds; `None` where there is no rating, or no telling.
     pub ratings: Vec<Option<f64>>,
+    /// The same against the average of players by their games: what is needed to compare players.
+    pub comparisons: Vec<Option<f64>>,
     /// Of the effects.
     pub effects: Vec<Option<f64>>,
     /// Of ln ν.
@@ -47,8 +55,18 @@ pub struct StandardErrors {
 pub struct DavidsonResamples {
     /// For every player the ratings of all resamples in ascending order; empty without a rating.
     pub ratings: Vec<Vec<f64>>,
+    /// The same moved so that the average of players by their games is what it is in the answer.
+    pub comparisons: Vec<Vec<f64>>,
     /// The same for effects.
     pub effects: Vec<Vec<f64>>,
+}
+
+/// Variances of ratings, effects and θ.
+struct Variances {
+    /// As they are, ratings summing to 0.
+    plain: Vec<f64>,
+    /// Ratings against their average by games.
+    compared: Vec<f64>,
 }
 
 /// The slopes of one game of a cell, by d and θ, for its three outcomes.
@@ -56,9 +74,9 @@ type Slopes = [[f64; 2]; 3];
 
 impl State {
     fn game_slopes(&self, likelihood: &Likelihood<'_>) -> Vec<Slopes> {
-        let theta = if self.has_ties { self.point[self.point.len() - 1] } else { f64::NEG_INFINITY };
+        let nu = if self.has_ties { self.point[self.point.len() - 1].exp() } else { 0.0 };
         let of_cell = |cell: usize| {
-            let ([first, tie, second], _) = chances(likelihood.ahead(&self.point, cell), theta);
+            let ([first, tie, second], _) = chances(likelihood.ahead(&self.point, cell), nu);
             let lead = 0.5 * (first - second);
             let mut slopes = [[lead, tie]; 3];
             slopes[FIRST][0] -= 0.5;
@@ -107,24 +125,43 @@ impl State {
         if n > p as f64 { n / (n - p as f64) } else { f64::INFINITY }
     }
 
-    /// The variance of every number of the answer.
-    fn variances(&self) -> Vec<f64> {
+    /// The share of each player in the games of its tier.
+    fn shares(&self) -> Vec<f64> {
+        let mut shares = vec![0.0; self.players.len()];
+        for (cell, players) in self.cells.players.iter().enumerate() {
+            let n_games: f64 = self.counts[cell].iter().sum();
+            players.iter().for_each(|&player| shares[player as usize] += n_games);
+        }
+        for tier in &self.tiers {
+            let sum: f64 = tier.iter().map(|&k| shares[k as usize]).sum();
+            tier.iter().for_each(|&k| shares[k as usize] /= sum);
+        }
+        shares
+    }
+
+    /// Moves the ratings of every tier so that their average by games is the given one.
+    fn compare(&self, x: &mut [f64], shares: &[f64], goal: &[f64]) {
+        for tier in &self.tiers {
+            let by: f64 = tier.iter().map(|&k| shares[k as usize] * (goal[k as usize] - x[k as usize])).sum();
+            tier.iter().for_each(|&k| x[k as usize] += by);
+        }
+    }
+
+    /// The variance of every number of the answer, and of the ratings as they are compared.
+    fn variances(&self) -> Variances {
         let likelihood = self.likelihood(&self.counts);
         let mut slopes: Vec<CellSlopes> = Vec::new();
         likelihood.cell_slopes(&self.point, &mut slopes);
         let curvature = Curvature::new(&likelihood, &slopes, &self.held());
         let slopes = self.game_slopes(&likelihood);
-        let mut variances = match self.players.len() > MAX_DENSE {
+        match self.players.len() > MAX_DENSE {
             true => self.drawn_variances(&curvature, &slopes),
             false => self.exact_variances(&curvature, &slopes),
-        };
-        let correction = self.correction();
-        variances.iter_mut().for_each(|variance| *variance *= correction);
-        variances
+        }
     }
 
     /// One system of equations for every number.
-    fn exact_variances(&self, curvature: &Curvature<'_>, slopes: &[Slopes]) -> Vec<f64> {
+    fn exact_variances(&self, curvature: &Curvature<'_>, slopes: &[Slopes]) -> Variances {
         let mut tier_of = vec![0usize; self.players.len()];
         for (number, tier) in self.tiers.iter().enumerate() {
             tier.iter().for_each(|&k| tier_of[k as usize] = number);
@@ -142,59 +179,88 @@ impl State {
             }
             squares
         };
-        let variance = |at: usize| {
+        let correction = self.correction();
+        let variance = |x: &[f64]| {
+            let penalty = self.ridge * x[..self.players.len()].iter().map(|x| x * x).sum::<f64>();
+            if self.cells.group_starts.is_empty() {
+                let of_cell = |(cell, squares): (usize, &[f64; 3])| {
+                    let [d, theta] = self.along(cell, x);
+                    squares[0] * d * d + 2.0 * squares[1] * d * theta + squares[2] * theta * theta
+                };
+                return correction * squares.iter().enumerate().map(of_cell).sum::<f64>() + penalty;
+            }
+            let of_unit = |unit: &Unit| {
+                let [d, theta] = self.along(unit.cell as usize, x);
+                let [by_d, by_theta] = slopes[unit.cell as usize][unit.outcome as usize];
+                unit.weight * unit.n_games * (by_d * d + by_theta * theta)
+            };
+            let of_group = |units: &[Unit]| units.iter().map(of_unit).sum::<f64>().powi(2);
+            correction * self.cells.groups().map(of_group).sum::<f64>() + penalty
+        };
+        // From one average of a tier to the other.
+        let shares = self.shares();
+        let to_other = |tier: &Vec<u32>| {
             let mut x = vec![0.0; self.point.len()];
-            if at < self.players.len() && self.ridge == 0.0 {
-                let tier = &self.tiers[tier_of[at]];
+            tier.iter().for_each(|&k| x[k as usize] = 1.0 / tier.len() as f64 - shares[k as usize]);
+            curvature.solve(&mut x, 1e-6);
+            x
+        };
+        let moves: Vec<Vec<f64>> = self.tiers.iter().map(to_other).collect();
+        let both = |at: usize| {
+            let mut x = vec![0.0; self.point.len()];
+            let tier = tier_of.get(at).map(|&tier| (&self.tiers[tier], &moves[tier]));
+            if let Some((tier, _)) = tier {
                 tier.iter().for_each(|&k| x[k as usize] = -1.0 / tier.len() as f64);
             }
             x[at] += 1.0;
             curvature.solve(&mut x, 1e-6);
-            if self.cells.group_starts.is_empty() {
-                let of_cell = |(cell, squares): (usize, &[f64; 3])| {
-                    let [d, theta] = self.along(cell, &x);
-                    squares[0] * d * d + 2.0 * squares[1] * d * theta + squares[2] * theta * theta
-                };
-                return squares.iter().enumerate().map(of_cell).sum();
-            }
-            let of_unit = |unit: &Unit| {
-                let [d, theta] = self.along(unit.cell as usize, &x);
-                let [by_d, by_theta] = slopes[unit.cell as usize][unit.outcome as usize];
-                unit.weight * unit.n_games * (by_d * d + by_theta * theta)
-            };
-            self.cells.groups().map(|units| units.iter().map(of_unit).sum::<f64>().powi(2)).sum()
+            let plain = variance(&x);
+            let Some((_, by)) = tier else { return (plain, plain) };
+            x.iter_mut().zip(by).for_each(|(x, by)| *x += by);
+            (plain, variance(&x))
         };
-        (0..self.point.len()).into_par_iter().map(variance).collect()
+        let (plain, compared) = (0..self.point.len()).into_par_iter().map(both).unzip();
+        Variances { plain, compared }
     }
 
-    /// Slopes of all observations with random normal factors, solved for: their variance is the one that is sought.
-    fn drawn_variances(&self, curvature: &Curvature<'_>, slopes: &[Slopes]) -> Vec<f64> {
+    /// Slopes of all observations with random signs, solved for: their variance is the one that is sought.
+    fn drawn_variances(&self, curvature: &Curvature<'_>, slopes: &[Slopes]) -> Variances {
+        let correction = self.correction().sqrt();
         let solved = |draw: usize| {
-            let mut dice = Random::new(mix(0x5eed, draw as u64));
+            let mut signs = Signs::new(mix(0x5eed, draw as u64));
             let mut x = vec![0.0; self.point.len()];
             if self.cells.group_starts.is_empty() {
                 for unit in &self.cells.units {
-                    let factor = unit.weight * unit.n_games.sqrt() * dice.normal();
+                    let factor = correction * unit.weight * unit.n_games.sqrt() * signs.next();
                     self.add_slopes(unit, slopes, factor, &mut x);
                 }
             } else {
                 for units in self.cells.groups() {
-                    let factor = dice.normal();
+                    let factor = correction * signs.next();
                     units.iter().for_each(|u| self.add_slopes(u, slopes, factor * u.weight * u.n_games, &mut x));
                 }
             }
+            let penalty = self.ridge.sqrt();
+            x[..self.players.len()].iter_mut().for_each(|x| *x += penalty * signs.next());
             curvature.solve(&mut x, 1e-3);
             self.centre(&mut x);
             x
         };
-        let mut sums = vec![0.0; self.point.len()];
+        let shares = self.shares();
+        let zeros = vec![0.0; self.point.len()];
+        let mut found = Variances { plain: zeros.clone(), compared: zeros.clone() };
+        let add = |sums: &mut [f64], x: &[f64]| {
+            sums.iter_mut().zip(x).for_each(|(sum, x)| *sum += x * x / N_DRAWS as f64);
+        };
         for start in (0..N_DRAWS).step_by(DRAWS) {
             let draws: Vec<Vec<f64>> = (start..start + DRAWS).into_par_iter().map(solved).collect();
-            for x in draws {
-                sums.iter_mut().zip(x).for_each(|(sum, x)| *sum += x * x / N_DRAWS as f64);
+            for mut x in draws {
+                add(&mut found.plain, &x);
+                self.compare(&mut x, &shares, &zeros);
+                add(&mut found.compared, &x);
             }
         }
-        sums
+        found
     }
 
     /// Counts with random weights.
@@ -216,11 +282,40 @@ impl State {
 
     /// The answer on games with random weights.
     fn resample(&self, seed: u64, counts: &mut Vec<Counts>) -> Vec<f64> {
-        self.reweighted(&mut Random::new(seed), counts);
+        let mut dice = Random::new(seed);
+        self.reweighted(&mut dice, counts);
+        let centre: Vec<f64> = match self.ridge > 0.0 {
+            true => (0..self.players.len()).map(|_| dice.normal() / self.ridge.sqrt()).collect(),
+            false => Vec::new(),
+        };
         let mut point = self.point.clone();
-        minimise(&self.likelihood(counts), &self.held(), ROUGH, &mut point);
+        let likelihood = Likelihood { centre: &centre, ..self.likelihood(counts) };
+        minimise(&likelihood, &self.held(), ROUGH, &mut point);
         self.centre(&mut point);
         point
+    }
+}
+
+/// +1 and −1 at random, 64 from one random word.
+struct Signs {
+    dice: Random,
+    bits: u64,
+    n_left: u32,
+}
+
+impl Signs {
+    fn new(seed: u64) -> Self {
+        Signs { dice: Random::new(seed), bits: 0, n_left: 0 }
+    }
+
+    fn next(&mut self) -> f64 {
+        if self.n_left == 0 {
+            (self.bits, self.n_left) = (self.dice.bits(), 64);
+        }
+        let sign = if self.bits & 1 == 0 { 1.0 } else { -1.0 };
+        self.bits >>= 1;
+        self.n_left -= 1;
+        sign
     }
 }
 
@@ -230,6 +325,7 @@ impl DavidsonRatings {
     pub fn standard_errors(&self) -> StandardErrors {
         let mut errors = StandardErrors {
             ratings: vec![None; self.ratings.len()],
+            comparisons: vec![None; self.ratings.len()],
             effects: vec![None; self.effects.len()],
             ln_tie_parameter: None,
             n_groups: None,
@@ -237,9 +333,11 @@ impl DavidsonRatings {
         };
         let Some(state) = &self.state else { return errors };
         let variances = state.variances();
-        let error = |at: usize| Some(variances[at].sqrt()).filter(|error| error.is_finite());
+        let root = |variance: f64| Some(variance.sqrt()).filter(|error| error.is_finite());
+        let error = |at: usize| root(variances.plain[at]);
         for (at, &player) in state.players.iter().enumerate() {
             errors.ratings[player as usize] = error(at);
+            errors.comparisons[player as usize] = root(variances.compared[at]);
         }
         for (at, &(column, size)) in state.columns.iter().enumerate() {
             let known = self.effects[column].value.and(error(state.players.len() + at));
@@ -262,6 +360,7 @@ impl DavidsonRatings {
     pub fn bootstrap(&self, n_resamples: usize, seed: u64) -> Result<DavidsonResamples> {
         let mut found = DavidsonResamples {
             ratings: vec![Vec::new(); self.ratings.len()],
+            comparisons: vec![Vec::new(); self.ratings.len()],
             effects: vec![Vec::new(); self.effects.len()],
         };
         let Some(state) = &self.state else { return Ok(found) };
@@ -273,7 +372,7 @@ impl DavidsonRatings {
                 format!("from 1 to {} for {size} numbers", MAX_NUMBERS / size),
             ));
         }
-        let points: Vec<Vec<f64>> = (0..n_resamples)
+        let mut points: Vec<Vec<f64>> = (0..n_resamples)
             .into_par_iter()
             .map_init(Vec::new, |counts, number| {
                 let mut point = state.resample(mix(seed, number as u64), counts);
@@ -281,19 +380,26 @@ impl DavidsonRatings {
                 point
             })
             .collect();
-        let sorted = |at: usize, size: f64| {
+        let sorted = |points: &[Vec<f64>], at: usize, size: f64| {
             let mut numbers: Vec<f64> = points.iter().map(|point| point[at] / size).collect();
             numbers.sort_unstable_by(f64::total_cmp);
             numbers
         };
-        let of_players: Vec<Vec<f64>> = (0..state.players.len()).into_par_iter().map(|at| sorted(at, 1.0)).collect();
-        for (&player, numbers) in state.players.iter().zip(of_players) {
+        let of_players = |points: &[Vec<f64>]| -> Vec<Vec<f64>> {
+            (0..state.players.len()).into_par_iter().map(|at| sorted(points, at, 1.0)).collect()
+        };
+        for (&player, numbers) in state.players.iter().zip(of_players(&points)) {
             found.ratings[player as usize] = numbers;
         }
         for (at, &(column, size)) in state.columns.iter().enumerate() {
             if self.effects[column].value.is_some() {
-                found.effects[column] = sorted(state.players.len() + at, size);
+                found.effects[column] = sorted(&points, state.players.len() + at, size);
             }
+        }
+        let shares = state.shares();
+        points.iter_mut().for_each(|point| state.compare(point, &shares, &state.point));
+        for (&player, numbers) in state.players.iter().zip(of_players(&points)) {
+            found.comparisons[player as usize] = numbers;
         }
         Ok(found)
     }
