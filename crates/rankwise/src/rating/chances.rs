@@ -278,8 +278,9 @@ fn newton(local: &Local, is_free: [bool; 3]) -> [f64; 3] {
         let pivot = matrix[a][a].max(1e-200);
         for b in a + 1..3 {
             let factor = matrix[b][a] / pivot;
-            for c in a..3 {
-                matrix[b][c] -= factor * matrix[a][c];
+            let above = matrix[a];
+            for (value, above) in matrix[b].iter_mut().zip(above) {
+                *value -= factor * above;
             }
             step[b] -= factor * step[a];
         }
