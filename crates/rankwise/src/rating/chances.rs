@@ -17,8 +17,9 @@ const MOST_SIDE: f64 = 10.0;
 /// So is ln ν, unless there are no ties or nothing else.
 const MOST_LN_TIES: f64 = 700.0;
 const MOST_STEPS: usize = 200;
-/// Steps that promise less of the mean log-loss than this are the last.
-const TOLERANCE: f64 = 1e-15;
+/// A step that promises less of the mean log-loss than this is the last: Newton's steps square what is missing, and sums
+/// over many games could not tell whether it led down.
+const TOLERANCE: f64 = 1e-10;
 
 /// How margins become probabilities.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -231,7 +232,7 @@ fn climb(rows: &[Row], limits: &[(f64, f64); 3], at: &mut [f64; 3]) {
             step = newton(&local, is_free);
         }
         let promise: f64 = (0..3).map(|k| -local.slope[k] * step[k]).sum();
-        if promise.is_nan() || promise <= TOLERANCE {
+        if promise.is_nan() || promise <= 0.0 {
             return;
         }
         let room = |k: usize| match step[k] {
@@ -246,6 +247,13 @@ fn climb(rows: &[Row], limits: &[(f64, f64); 3], at: &mut [f64; 3]) {
                 by => (at[k] + length * by).max(limits[k].0).min(limits[k].1),
             })
         };
+        if promise <= TOLERANCE {
+            *at = moved(length);
+            if length == 1.0 {
+                return;
+            }
+            continue;
+        }
         let mut tries = 0;
         while value(rows, moved(length)) > local.value - 1e-4 * length * promise {
             length *= 0.5;
@@ -278,8 +286,9 @@ fn newton(local: &Local, is_free: [bool; 3]) -> [f64; 3] {
         let pivot = matrix[a][a].max(1e-200);
         for b in a + 1..3 {
             let factor = matrix[b][a] / pivot;
-            for c in a..3 {
-                matrix[b][c] -= factor * matrix[a][c];
+            let above = matrix[a];
+            for (value, above) in matrix[b].iter_mut().zip(above) {
+                *value -= factor * above;
             }
             step[b] -= factor * step[a];
         }

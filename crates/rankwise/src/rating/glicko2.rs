@@ -146,7 +146,7 @@ impl Glicko2 {
 }
 
 fn check_volatility(volatility: f64) -> Result<()> {
-    match volatility >= 1e-100 && volatility <= MOST_VOLATILITY {
+    match (1e-100..=MOST_VOLATILITY).contains(&volatility) {
         true => Ok(()),
         false => Err(Error::parameter("volatility", volatility, "a number above 0, and at most 1")),
     }

@@ -87,7 +87,7 @@ pub enum Advantage {
     /// So many points of Elo's scale.
     Points(f64),
     /// As many points, between −1000 and 1000, as make the margins before the games predict best: the least log-loss of
-    /// [`Chances`] whose scale is free.
+    /// [`Chances`] with a scale of 1. (A free one could shrink whatever advantage, and the ratings with it.)
     Fitted,
 }
 
@@ -295,7 +295,7 @@ impl Plan {
         let mut loss = |advantage: f64| -> Result<f64> {
             let plan = Plan { advantage, ..self.clone() };
             let margins = plan.margins(&mut *plan.system()?, games, &mut |_, _| ());
-            let found = Chances::fit_from(&margins, games, Free { scale: true, side: false }, chances)?;
+            let found = Chances::fit_from(&margins, games, Free { scale: false, side: false }, chances)?;
             chances = Some(found);
             Ok(found.log_loss(&margins, games)?.unwrap_or(0.0))
         };
