@@ -42,7 +42,7 @@ pub(super) fn section(page: &mut Page, board: &Board<'_>) {
     };
     let names: Vec<(String, String)> = lines.iter().map(name).collect();
     page.matrix(
-        "Chances of winning, and games so far; the darker or stronger the colour, the likelier a win",
+        "Chances of winning, and games so far; the stronger the colour, the likelier a win",
         "row \\ column",
         &names,
         &cells,
