@@ -29,7 +29,8 @@ th:first-child,td:first-child,.words th,.words td,.name{text-align:left}\
 .matrix td,.matrix th{text-align:center}.matrix th[scope=row]{text-align:right}\
 .matrix td{min-width:5.5rem;background:color-mix(in srgb,var(--accent) calc(var(--share,0)*50%),transparent)}\
 .matrix td small{display:block;color:inherit;white-space:nowrap}.matrix .hit{outline:2px solid var(--soft);outline-offset:-3px}\
-.matrix .apart{background:repeating-linear-gradient(135deg,var(--panel) 0 6px,transparent 6px 12px)}.matrix i{color:var(--soft)}\
+.matrix .apart{background:repeating-linear-gradient(135deg,var(--panel) 0 6px,transparent 6px 12px)}\
+@media screen{.dense th[scope=row]{position:sticky;left:0;background:var(--paper)}}\
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,30rem),1fr));gap:1rem 2rem;align-items:start}\
 .row{grid-template-columns:repeat(auto-fit,minmax(min(100%,14rem),1fr));gap:.5rem 1rem}.row figure{margin:.4rem 0}\
 @media (min-width:45rem){.row .rw-picture{font-size:16px}}\
@@ -42,7 +43,8 @@ details{margin:.6rem 0}summary{cursor:pointer;color:var(--accent);padding:.25rem
 summary:focus-visible,.box:focus-visible{outline:2px solid var(--accent);outline-offset:2px}\
 @media (max-width:30rem){th,td{padding:.3rem .45rem}.matrix td{min-width:3.4rem}}\
 @media print{body{font-size:10.5pt}main,header,footer{max-width:none;padding:0}h2{break-after:avoid}\
-figure,tr,.note{break-inside:avoid}.box{overflow:visible}.figures{grid-template-columns:1fr 1fr}details:not([open]){display:none}}";
+figure,tr,.note{break-inside:avoid}.box{overflow:visible}.figures{grid-template-columns:1fr 1fr}\
+.dense td,.dense th{min-width:0;padding:.1rem;font-size:6pt;overflow-wrap:anywhere}.dense td small{white-space:normal}details:not([open]){display:none}}";
 
 /// A page in the making.
 #[derive(Debug, Clone)]
@@ -137,7 +139,8 @@ impl Page {
             let cells: String = row.iter().map(Cell::html).collect();
             inner += &format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", name(one));
         }
-        self.scrolling("matrix", &inner, caption);
+        let class = if names.len() > 6 { "matrix dense" } else { "matrix" };
+        self.scrolling(class, &inner, caption);
     }
 
     /// A table that is shown on demand.

@@ -91,13 +91,70 @@ fn elo_over_the_years() {
         let (_, page) = page_of(&table, &format!("--system {system} --side"));
         has(
             &page,
-            &["id=\"history-title\"", "deviations that the system keeps", "points for the first-named side: odds"],
+            &[
+                "id=\"history-title\"",
+                "deviations that the system keeps",
+                " for the first-named side: odds of winning against losing × ",
+            ],
         );
     }
     // Without times a line is over games.
     let rows: String = table.lines().map(|line| format!("{}\n", line.rsplit_once(',').unwrap().0)).collect();
     let (_, page) = page_of(&rows, "--system glicko");
     has(&page, &["id=\"history-title\"", ">game<"]);
+}
+
+/// The first and the last point of the k-th line of a picture, read off its axes.
+fn ends_of_line(page: &str, picture: &str, k: usize) -> [(f64, f64); 2] {
+    let svg = &page[page.find(&format!("<title id=\"{picture}-title\">")).unwrap()..];
+    let svg = &svg[..svg.find("</svg>").unwrap()];
+    let number = |text: &str| text.replace('−', "-").parse::<f64>().ok();
+    let attribute = |tag: &str, name: &str| number(tag.split(&format!("{name}=\"")).nth(1)?.split('"').next()?);
+    // From pixels to numbers by the first and the last tick.
+    let axis = |anchor: &str, name: &str, shift: f64| {
+        let is_tick = |text: &&str| text.contains(anchor) && text.starts_with("<text class=\"rw-soft\"");
+        let tick =
+            |text: &str| Some((attribute(text, name)? - shift, number(text.split('>').nth(1)?.split('<').next()?)?));
+        let ticks: Vec<(f64, f64)> = svg.lines().filter(is_tick).filter_map(tick).collect();
+        let (low, high) = (ticks[0], ticks[ticks.len() - 1]);
+        move |pixel: f64| low.1 + (pixel - low.0) * (high.1 - low.1) / (high.0 - low.0)
+    };
+    let (x, y) = (axis("middle", "x", 0.0), axis("\"end\"", "y", 0.35 * 13.0));
+    let is_line = |line: &&str| line.contains(&format!("\"rw-line rw-s{k}\""));
+    // The first one is the legend's.
+    let path = svg.lines().filter(is_line).nth(1).unwrap().split(" d=\"M").nth(1).unwrap();
+    let point = |text: &str| {
+        let (left, right) = text.split_once(' ').unwrap();
+        (x(left.parse().unwrap()), y(right.parse().unwrap()))
+    };
+    let points: Vec<(f64, f64)> = path.split('"').next().unwrap().split('L').map(point).collect();
+    assert!(points.len() <= 210, "{}", points.len());
+    [points[0], points[points.len() - 1]]
+}
+
+#[test]
+fn lines_end_at_the_ratings_and_start_with_the_first_game() {
+    let mut table = games(4, 3000, |k| format!("p{k}"));
+    for k in 0..80 {
+        table += &format!("late,p{},left,{}-07-01\n", k % 4, 2005 + k / 20);
+    }
+    for options in
+        ["elo --resamples 5", "elo --resamples 5 --side --anchor p2=3000", "glicko2", "trueskill --unit own --side"]
+    {
+        let (room, page) = page_of(&table, &format!("--system {options}"));
+        let json = room.run(&format!("rate --pairs games.csv --system {options} --json")).ends(0).json();
+        let board = json["leaderboard"].as_array().unwrap();
+        let span = board[0]["rating"].as_f64().unwrap() - board[4]["rating"].as_f64().unwrap();
+        for (k, line) in board.iter().enumerate() {
+            let [first, last] = ends_of_line(&page, "history", k);
+            let rating = line["rating"].as_f64().unwrap();
+            assert!((last.1 - rating).abs() < 0.05 * span, "{options}, {line}: {last:?}");
+            let start = if line["item"] == "late" { 2005.5 } else { 1990.0 };
+            // A system that takes games together has its first point at the end of the first period.
+            assert!((start - 0.2..start + 1.5).contains(&first.0), "{options}, {line}: {first:?}");
+            assert!((2009.5..2010.1).contains(&last.0), "{options}, {line}: {last:?}");
+        }
+    }
 }
 
 #[test]
@@ -108,7 +165,7 @@ fn two_parts_are_not_on_one_axis() {
     }
     for options in ["", "--system elo --resamples 10"] {
         let (room, page) = page_of(&table, options);
-        has(&page, &["Among the 3 items that can be compared best, ", "The items fall into 2 parts", ">scale</th>"]);
+        has(&page, &["Among the 3 of 5 items that can be compared, ", "The items fall into 2 parts", ">scale</th>"]);
         has(
             &page,
             &[
@@ -136,7 +193,13 @@ fn what_has_no_rating_gets_none() {
     has(&page, &["<svg", "<th scope=\"row\">C</th><td>1</td>"]);
     // One that always wins beside two that can be compared.
     let (_, page) = page_of("left,right,outcome\na,b,left\na,c,left\nb,c,left\nc,b,left\nb,c,tie\n", "");
-    has(&page, &["Among the 2 items", "1 item without a rating is left out."]);
+    has(
+        &page,
+        &[
+            "Among the 2 of 3 items that can be compared, b and c cannot be told apart: each of them may be first (ranks 1–3).",
+            "1 item without a rating is left out.",
+        ],
+    );
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use rankwise::rating::{Estimate, FIRST_SIDE, POINTS};
 
 use super::super::found::rating;
-use super::{Board, many, plain};
+use super::{Board, many, plain, thousands};
 use crate::page::Page;
 use crate::picture::shortened;
-use crate::text::{Facts, count, number, percent, rounded};
+use crate::text::{Facts, number, percent, rounded};
 
 /// Names of columns are cut to about so many pixels.
 const NAME: f64 = 280.0;
@@ -20,7 +20,7 @@ pub(super) fn effects(page: &mut Page, board: &Board<'_>) {
     board.found.effects.iter().for_each(|(name, estimate)| page.paragraph(&effect(board, name, estimate)));
 }
 
-/// `+62 points for the first-named side (55 to 69): odds × 1.43.`
+/// `+62 points for the first-named side (55 to 69): odds of winning against losing × 1.43.`
 fn effect(board: &Board<'_>, name: &str, estimate: &Estimate) -> String {
     let whom = match name {
         FIRST_SIDE => "being named first".to_string(),
@@ -36,9 +36,13 @@ fn effect(board: &Board<'_>, name: &str, estimate: &Estimate) -> String {
     // What the ratings of other systems say is stretched before it becomes chances.
     let stretch = board.found.facts.get("margin_scale").and_then(|scale| scale.as_f64()).unwrap_or(1.0);
     let logits = stretch * if is_logits { value } else { value / POINTS };
-    let words = if is_logits { "in logarithms of odds" } else { "points" };
+    let words = match (board.found.system, board.found.unit) {
+        ("davidson", "own") => "in logarithms of odds",
+        ("trueskill", "own") => "points of Elo's scale",
+        _ => "points",
+    };
     let whom = if name == FIRST_SIDE { "the first-named side".into() } else { whom };
-    format!("{signed} {words} for {whom}{within}: odds × {}.", three(logits.exp()))
+    format!("{signed} {words} for {whom}{within}: odds of winning against losing × {}.", three(logits.exp()))
 }
 
 fn fine(value: f64) -> String {
@@ -70,7 +74,8 @@ pub(super) fn section(page: &mut Page, board: &Board<'_>) {
     );
     if is_davidson {
         facts.add("C", value("C").map_or("none: the likelihood alone".into(), number));
-        facts.add("half-life", value("half_life").map_or("none: all games count alike".into(), number));
+        facts
+            .add("half-life", value("half_life").map_or("none: all games count alike".into(), |time| board.span(time)));
     }
     let nu = found.tie_parameter;
     facts.add(
@@ -81,7 +86,7 @@ pub(super) fn section(page: &mut Page, board: &Board<'_>) {
         },
     );
     if let Some(value) = value("log_likelihood") {
-        facts.add("log-likelihood", rounded(value));
+        facts.add("log-likelihood", rounded(value).replace('-', "−"));
     }
     if let Some(value) = value("gradient") {
         facts.add("largest slope left", format!("{value:.1e} (0 at the exact maximum)").replace('-', "−"));
@@ -90,7 +95,8 @@ pub(super) fn section(page: &mut Page, board: &Board<'_>) {
         facts.add("converged", if value { "yes" } else { "no" });
     }
     if !is_davidson {
-        let period = value("period").map_or("games of equal time count as played at once".into(), rounded);
+        let period =
+            value("period").map_or("games of equal time count as played at once".into(), |time| board.span(time));
         facts.add("period", period);
         if let Some(value) = known("periods").and_then(|value| value.as_u64()) {
             facts.add("periods with games", value.to_string());
@@ -99,7 +105,7 @@ pub(super) fn section(page: &mut Page, board: &Board<'_>) {
     if let Some(value) = value("margin_scale") {
         facts.add(
             "stretch of differences",
-            format!("{}: what they are multiplied by to give the chances", rounded(value)),
+            format!("{}: by so much they were multiplied to get the chances that fit the games best", rounded(value)),
         );
     }
     facts.add("intervals", format!("{} %, {}", rounded(100.0 * found.intervals.level), found.intervals.method));
@@ -112,9 +118,9 @@ pub(super) fn section(page: &mut Page, board: &Board<'_>) {
     if let Some(n) = found.intervals.n_draws {
         facts.add("random draws for errors", n.to_string());
     }
-    facts.add("items", many(found.standings.len(), "item"));
-    facts.add("games", format!("{}, {}", many(board.games.games.len(), "game"), many(board.games.n_ties(), "tie")));
-    facts.add("parts without a game between them", count(found.parts.part_sizes.len(), "part"));
+    facts.add("items", thousands(found.standings.len()));
+    facts.add("games", format!("{}, with {}", thousands(board.games.games.len()), many(board.games.n_ties(), "tie")));
+    facts.add("parts without a game between them", found.parts.part_sizes.len().to_string());
     facts.add("seed", board.seed.to_string());
     page.facts(&facts);
 }

@@ -3,7 +3,7 @@
 use rankwise::rating::Standing;
 
 use super::super::found::{ranks, rating};
-use super::{Board, listed, many};
+use super::{Board, listed, many, thousands};
 use crate::page::Page;
 use crate::text::{percent, rounded};
 
@@ -24,10 +24,9 @@ fn leaders(board: &Board<'_>) -> String {
     let Some((scale, size)) = board.largest_scale() else {
         return "No item has a rating: these games do not tell who is in front.".into();
     };
-    let start = if found.has_scales() {
-        format!("Among the {} that can be compared best, ", many(size, "item"))
-    } else {
-        String::new()
+    let start = match found.standings.len() {
+        all if all > size => format!("Among the {} of {} that can be compared, ", thousands(size), many(all, "item")),
+        _ => String::new(),
     };
     let lines = || found.standings.iter().filter(|line| line.scale == Some(scale));
     let best: Vec<&Standing> = lines().filter(|line| line.ranks[0] == 1).collect();
@@ -47,16 +46,25 @@ fn leaders(board: &Board<'_>) -> String {
             board.said(first),
             said(value)
         ),
-        _ => {
-            let mut names: Vec<String> = best.iter().take(NAMED).map(|line| board.said(line)).collect();
-            if best.len() > NAMED {
-                names.push(format!("{} more", best.len() - NAMED));
-            }
-            let worst = best.iter().map(|line| line.ranks[1]).max().unwrap_or(1);
-            format!("{} cannot be told apart: each of them may be first ({}).", listed(&names), rank_words([1, worst]))
-        }
+        _ => together(board, &best),
     };
     start + &text
+}
+
+/// Several that may be first: what ranks each of them may have, once if that is the same.
+fn together(board: &Board<'_>, best: &[&Standing]) -> String {
+    let is_one_range = best.windows(2).all(|two| two[0].ranks == two[1].ranks);
+    let name = |(at, line): (usize, &&Standing)| match (is_one_range, at) {
+        (true, _) => board.said(line),
+        (false, 0) => format!("{} ({})", board.said(line), rank_words(line.ranks)),
+        (false, _) => format!("{} ({})", board.said(line), ranks(line.ranks)),
+    };
+    let mut names: Vec<String> = best.iter().take(NAMED).enumerate().map(name).collect();
+    if best.len() > NAMED {
+        names.push(format!("{} more", thousands(best.len() - NAMED)));
+    }
+    let range = best.first().filter(|_| is_one_range).map(|line| format!(" ({})", rank_words(line.ranks)));
+    format!("{} cannot be told apart: each of them may be first{}.", listed(&names), range.unwrap_or_default())
 }
 
 /// `rank 1`, `ranks 1–3`.
@@ -74,7 +82,8 @@ fn games(board: &Board<'_>) -> String {
     };
     let verb = if board.found.standings.len() == 1 { "was" } else { "were" };
     format!(
-        "{} {verb} rated from {}, {ties}. A rank is a range: from the best to the worst that the intervals allow.",
+        "{} {verb} rated from {}, {ties}. Items are told apart where their intervals do not overlap; a rank is a \
+         range, from the best to the worst that this allows.",
         many(board.found.standings.len(), "item"),
         many(n_games, "game")
     )
@@ -83,23 +92,25 @@ fn games(board: &Board<'_>) -> String {
 /// Where ratings come from, and what a difference of them means.
 fn system(board: &Board<'_>) -> String {
     const POINTS: &str = "400 points more are odds of 10 : 1.";
+    // What chances these ratings give is fitted to the games afterwards.
+    const MEANT: &str = "400 points more are meant as odds of 10 : 1.";
     let is_own = board.found.unit == "own";
     let (way, meaning) = match board.found.system {
         "davidson" => (
             "Ratings are those under which the games are most likely (Davidson's model, which knows ties).",
             if is_own { "A difference of ratings is the logarithm of odds." } else { POINTS },
         ),
-        "elo" => ("Elo's ratings: every game moves both sides, in order of time.", POINTS),
+        "elo" => ("Elo's ratings: every game moves both sides, in order of time.", MEANT),
         "glicko" => {
-            ("Glicko's ratings: every period of games moves who played in it, by how sure the ratings are.", POINTS)
+            ("Glicko's ratings: every period of games moves who played in it, by how sure the ratings are.", MEANT)
         }
         "glicko2" => (
             "Glicko-2's ratings: every period of games moves who played in it, by how sure and how steady they are.",
-            POINTS,
+            MEANT,
         ),
         _ => (
             "TrueSkill's ratings: every game moves both sides, by how sure their skills are.",
-            if is_own { "They are on TrueSkill's own scale, where all start from 25." } else { POINTS },
+            if is_own { "They are on TrueSkill's own scale, where all start from 25." } else { MEANT },
         ),
     };
     format!("{way} {meaning}")

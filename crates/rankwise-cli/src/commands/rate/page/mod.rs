@@ -17,6 +17,7 @@ use crate::args::UnitName;
 use crate::exit::Run;
 use crate::page::Page;
 use crate::picture::shortened;
+use crate::text::rounded;
 
 /// Items on the page, unless others are asked for.
 pub(super) const ITEMS: usize = 25;
@@ -68,6 +69,16 @@ impl Board<'_> {
         let name = shortened(&plain(self.name(line)), NAME);
         // From Hebrew on there are letters that are read from the right.
         if name.chars().any(|c| c >= '\u{590}') { format!("\u{2068}{name}\u{2069}") } else { name }
+    }
+
+    /// A length of time, in what times count.
+    fn span(&self, length: f64) -> String {
+        let unit = match self.time_unit {
+            Some(TimeUnit::Days) => " days",
+            Some(TimeUnit::Numbers) => "",
+            None => " rows",
+        };
+        format!("{}{unit}", rounded(length))
     }
 
     /// The scale that has most items, and how many; the first one of equals. `None` if nothing is rated.

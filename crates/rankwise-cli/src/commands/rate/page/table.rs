@@ -73,7 +73,7 @@ fn picture(page: &mut Page, board: &Board<'_>) {
             values: lines.iter().map(value).collect(),
         }],
     };
-    let mut caption = "Items whose intervals overlap cannot be told apart by these games.".to_string();
+    let mut caption = "Where two intervals overlap, this page does not tell the two items apart.".to_string();
     let shown = board.shown();
     let n_others = shown.iter().filter(|line| line.scale.is_some_and(|other| other != scale)).count();
     let n_unrated = shown.iter().filter(|line| line.scale.is_none()).count();
