@@ -220,6 +220,46 @@ fn few_games() {
 }
 
 #[test]
+fn rows_are_against_columns() {
+    let table = "left,right,outcome,weight\na,b,left,2\nb,a,right,1\na,b,tie,0.5\nb,a,left,1\nc,b,left,0\n";
+    let (_, page) = page_of(table, "");
+    // a won three times: in its row three stand first, and its chance is the larger one.
+    let row = |name: &str| {
+        let start = format!("<tr><th scope=\"row\">{name}</th><td");
+        let from = page.find(&start).unwrap_or_else(|| panic!("no {start} in {page}"));
+        page[from..].lines().next().unwrap().to_string()
+    };
+    has(&row("a"), &["<td></td><td style=\"--share:0.", "<small>3–0.5–1</small>"]);
+    has(&row("b"), &["<small>1–0.5–3</small></td><td></td>"]);
+    let share = |row: &str| row.split("--share:").nth(1).unwrap().split('"').next().unwrap().parse::<f64>().unwrap();
+    assert!(share(&row("a")) > 2.5 * share(&row("b")), "{page}");
+}
+
+#[test]
+fn what_else_helps() {
+    let mut table = String::from("left,right,outcome,left.<b>,right.<b>,group\n");
+    for k in 0..90 {
+        let (left, right) = (k % 3, (k + 1 + k / 45) % 3);
+        let (more, less) = ((k * 7) % 10, (k * 3) % 8);
+        let outcome = ["tie", "left", "right", "left", "right"][(k * k + k / 7) % 5];
+        table += &format!("p{left},p{right},{outcome},{more},{less},only\n");
+    }
+    let (_, page) = page_of(&table, "--drop group --side");
+    has(
+        &page,
+        &[
+            "points for the first-named side (",
+            "points for one more of &lt;b&gt; (",
+            "odds of winning against losing × ",
+        ],
+    );
+    has(&page, &["when no side has an advantage"]);
+    // One group says nothing about how sure anything is.
+    let (_, page) = page_of(&table, "");
+    has(&page, &["has the highest rating, ", "but there is nothing to tell how sure that is."]);
+}
+
+#[test]
 fn hostile_names() {
     let long = "long".repeat(75);
     let hard = ["<script>alert(1)</script>", "\"a & 'b'\"", &long, "😀👩‍👩‍👧 emoji", "שלום עולם", "\u{202e}abc", "]]>--><"];

@@ -66,7 +66,7 @@ fn cell(board: &Board<'_>, met: &Met, row: &Standing, column: &Standing) -> Cell
 fn share(chance: f64) -> String {
     match 100.0 * chance {
         percent if percent > 0.0 && percent < 0.5 => "<1 %".into(),
-        percent if percent < 100.0 && percent >= 99.5 => ">99 %".into(),
+        percent if (99.5..100.0).contains(&percent) => ">99 %".into(),
         percent => format!("{percent:.0} %"),
     }
 }
@@ -100,5 +100,16 @@ impl Met {
     fn record(&self, first: u32, second: u32) -> Option<[f64; 3]> {
         let [won, tied, lost] = *self.0.get(&(first.min(second), first.max(second)))?;
         Some(if first < second { [won, tied, lost] } else { [lost, tied, won] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_certain_does_not_look_so() {
+        let chances = [0.0, 1e-9, 0.004, 0.006, 0.5, 0.994, 0.996, 1.0];
+        assert_eq!(chances.map(share), ["0 %", "<1 %", "<1 %", "1 %", "50 %", "99 %", ">99 %", "100 %"]);
     }
 }

@@ -29,8 +29,8 @@ pub(super) fn section(page: &mut Page, board: &Board<'_>) -> Run<()> {
     let (Some((rating, unit)), Some((scale, _))) = (board.online, board.largest_scale()) else { return Ok(()) };
     let on_scale = board.shown().iter().filter(|line| line.scale == Some(scale));
     let lines: Vec<&Standing> = on_scale.take(LINES * NAMES.len()).collect();
-    let times = board.games.games.iter().filter(|game| game.weight > 0.0).map(|game| game.time);
-    let (Some(first), Some(last)) = (times.clone().next(), times.last()) else { return Ok(()) };
+    let mut times = board.games.games.iter().filter(|game| game.weight > 0.0).map(|game| game.time);
+    let (Some(first), Some(last)) = (times.clone().next(), times.next_back()) else { return Ok(()) };
     if lines.is_empty() || first == last {
         return Ok(());
     }
