@@ -210,6 +210,9 @@ fn few_games() {
         &["all of them ties", "Every game is a tie", "infinite: every game is a tie", ">0\u{a0}%<small>tie 100\u{a0}%"],
     );
     check_page("few_games", &room.path("board.html"), 0);
+    // Ties say nothing about who never met.
+    let (_, page) = page_of("left,right,outcome\na,b,tie\nx,y,tie\n", "");
+    assert_eq!(page.matches("<td class=\"apart\">–<small>never met").count(), 8, "{page}");
     let (_, page) = page_of("left,right,outcome\na,b,left\n", "");
     has(&page, &["2 items were rated from 1 game, none of them a tie."]);
     for system in ["elo", "glicko", "glicko2", "trueskill"] {
