@@ -23,12 +23,14 @@ table{border-collapse:collapse;font-variant-numeric:tabular-nums}\
 .caption{color:var(--soft);font-size:.925rem;margin:1rem 0 .2rem}\
 th,td{padding:.3rem .7rem;text-align:right;border-bottom:1px solid var(--grid);vertical-align:top;overflow-wrap:normal}\
 th{font-weight:600}\
-th:first-child,td:first-child,.words th,.words td{text-align:left}\
+th:first-child,td:first-child,.words th,.words td,.name{text-align:left}\
 .wide{min-width:11rem;max-width:22rem;overflow-wrap:anywhere}\
 .facts th{font-weight:400;color:var(--soft);white-space:nowrap}.facts td{text-align:left;overflow-wrap:anywhere}\
 .matrix td,.matrix th{text-align:center}.matrix th[scope=row]{text-align:right}\
 .matrix td{min-width:5.5rem;background:color-mix(in srgb,var(--accent) calc(var(--share,0)*50%),transparent)}\
-.matrix td small{display:block;color:inherit}.matrix .hit{outline:2px solid var(--soft);outline-offset:-3px}\
+.matrix td small{display:block;color:inherit;white-space:nowrap}.matrix .hit{outline:2px solid var(--soft);outline-offset:-3px}\
+.matrix .apart{background:repeating-linear-gradient(135deg,var(--panel) 0 6px,transparent 6px 12px)}\
+@media screen{.dense th[scope=row]{position:sticky;left:0;background:var(--paper)}}\
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,30rem),1fr));gap:1rem 2rem;align-items:start}\
 .row{grid-template-columns:repeat(auto-fit,minmax(min(100%,14rem),1fr));gap:.5rem 1rem}.row figure{margin:.4rem 0}\
 @media (min-width:45rem){.row .rw-picture{font-size:16px}}\
@@ -41,7 +43,8 @@ details{margin:.6rem 0}summary{cursor:pointer;color:var(--accent);padding:.25rem
 summary:focus-visible,.box:focus-visible{outline:2px solid var(--accent);outline-offset:2px}\
 @media (max-width:30rem){th,td{padding:.3rem .45rem}.matrix td{min-width:3.4rem}}\
 @media print{body{font-size:10.5pt}main,header,footer{max-width:none;padding:0}h2{break-after:avoid}\
-figure,tr,.note{break-inside:avoid}.box{overflow:visible}.figures{grid-template-columns:1fr 1fr}details:not([open]){display:none}}";
+figure,tr,.note{break-inside:avoid}.box{overflow:visible}.figures{grid-template-columns:1fr 1fr}\
+.dense td,.dense th{min-width:0;padding:.1rem;font-size:6pt;overflow-wrap:anywhere}.dense td small{white-space:normal}details:not([open]){display:none}}";
 
 /// A page in the making.
 #[derive(Debug, Clone)]
@@ -61,6 +64,17 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<Vec<String>>,
     /// Columns are words, not numbers.
     pub(crate) is_words: bool,
+}
+
+/// A cell of a matrix.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Cell {
+    /// A thing against itself.
+    Itself,
+    /// A share, which gives the colour, in words; what else is known stands below, in small letters.
+    Share(f64, String, Vec<String>),
+    /// What cannot be told, with what is known all the same.
+    Apart(Vec<String>),
 }
 
 /// Text for the page: escaped, and a number stays with its percent sign, and with what it varies by.
@@ -105,7 +119,28 @@ impl Page {
     /// A table.
     pub(crate) fn table(&mut self, table: &Table) {
         let class = if table.is_words { "words" } else { "" };
-        self.scrolling(class, &table.inner(), &table.caption);
+        self.scrolling(class, &table.inner(0), &table.caption);
+    }
+
+    /// A table of numbers whose rows are named by another column than the first one.
+    pub(crate) fn table_named_by(&mut self, column: usize, table: &Table) {
+        self.scrolling("", &table.inner(column), &table.caption);
+    }
+
+    /// Things against things: `corner` says what rows and columns are, names come short and whole.
+    pub(crate) fn matrix(&mut self, caption: &str, corner: &str, names: &[(String, String)], cells: &[Vec<Cell>]) {
+        let name = |(short, whole): &(String, String)| match short == whole {
+            true => prose(short),
+            false => format!("<span title=\"{}\">{}</span>", escape(whole), prose(short)),
+        };
+        let heads: String = names.iter().map(|one| format!("<th scope=\"col\">{}</th>", name(one))).collect();
+        let mut inner = format!("<tr><th scope=\"col\">{}</th>{heads}</tr>\n", prose(corner));
+        for (row, one) in cells.iter().zip(names) {
+            let cells: String = row.iter().map(Cell::html).collect();
+            inner += &format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", name(one));
+        }
+        let class = if names.len() > 6 { "matrix dense" } else { "matrix" };
+        self.scrolling(class, &inner, caption);
     }
 
     /// A table that is shown on demand.
@@ -206,13 +241,32 @@ impl Page {
     }
 }
 
+impl Cell {
+    fn html(&self) -> String {
+        let small = |lines: &[String]| lines.iter().map(|line| format!("<small>{}</small>", prose(line))).collect();
+        let (start, words, lines): (_, _, String) = match self {
+            Cell::Itself => return "<td></td>".into(),
+            Cell::Share(share, words, lines) => {
+                let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
+                (format!(" style=\"--share:{share:.3}\""), prose(words), small(lines))
+            }
+            Cell::Apart(lines) => (" class=\"apart\"".into(), "–".into(), small(lines)),
+        };
+        format!("<td{start}>{words}{lines}</td>")
+    }
+}
+
 impl Table {
-    fn inner(&self) -> String {
-        let heads = self.header.iter().map(|name| format!("<th scope=\"col\">{}</th>", prose(name)));
-        let mut inner = format!("<tr>{}</tr>\n", heads.collect::<String>());
+    /// Rows are named by their cells of the column `named`.
+    fn inner(&self, named: usize) -> String {
+        let class = |at: usize| if at == named && at > 0 { " class=\"name\"" } else { "" };
+        let head = |(at, name): (usize, &String)| format!("<th scope=\"col\"{}>{}</th>", class(at), prose(name));
+        let mut inner = format!("<tr>{}</tr>\n", self.header.iter().enumerate().map(head).collect::<String>());
         for row in &self.rows {
             let cell = |(at, text): (usize, &String)| match (at, text.chars().count() > 24) {
-                (0, _) => format!("<th scope=\"row\">{}</th>", prose(text)),
+                (0, _) if named == 0 => format!("<th scope=\"row\">{}</th>", prose(text)),
+                (_, true) if at == named => format!("<th scope=\"row\" class=\"name wide\">{}</th>", prose(text)),
+                _ if at == named => format!("<th scope=\"row\"{}>{}</th>", class(at), prose(text)),
                 (_, true) => format!("<td class=\"wide\">{}</td>", prose(text)),
                 (_, false) => format!("<td>{}</td>", prose(text)),
             };
@@ -241,6 +295,9 @@ mod tests {
             Table { caption: bad.into(), header: vec![bad.into()], rows: vec![vec![bad.into(); 2]], is_words: true };
         page.table(&table);
         page.details(bad, &table);
+        page.table_named_by(1, &table);
+        let cells = [Cell::Itself, Cell::Share(f64::NAN, bad.into(), vec![bad.into()]), Cell::Apart(vec![bad.into()])];
+        page.matrix(bad, bad, &[(bad.into(), bad.into()), ("short".into(), bad.into())], &[cells.to_vec()]);
         page.confusion(bad, [bad, bad], [[1.0, f64::NAN], [0.0, 0.0]]);
         let html = page.html();
         assert!(!html.contains("<script") && !html.contains("\"&'"), "{html}");

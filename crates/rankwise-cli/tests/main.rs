@@ -28,6 +28,7 @@ mod published_files;
 #[path = "../../rankwise/tests/formats/published_games.rs"]
 mod published_games;
 mod rank_items;
+mod rate_page;
 mod readme;
 mod report;
 mod report_items;

@@ -33,7 +33,7 @@ pub(crate) use roc::RocChart;
 pub(crate) use scatter::{Cloud, Scatter, Stroke};
 pub(crate) use sheet::Sheet;
 pub(crate) use strips::{Strip, Strips};
-pub(crate) use svg::escape;
+pub(crate) use svg::{escape, shortened};
 
 use svg::{Canvas, coordinate};
 

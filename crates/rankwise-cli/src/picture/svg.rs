@@ -51,7 +51,7 @@ pub(super) fn text_width(text: &str) -> f64 {
 }
 
 /// The text cut to a width: dots in the middle, because long names often differ at the end.
-pub(super) fn shortened(text: &str, width: f64) -> String {
+pub(crate) fn shortened(text: &str, width: f64) -> String {
     if text_width(text) <= width {
         return text.into();
     }

@@ -4,6 +4,7 @@ mod backtest;
 mod davidson;
 mod found;
 mod online;
+mod page;
 
 use std::time::Instant;
 
@@ -70,7 +71,17 @@ pub(super) fn run(args: &RateArgs, common: &Common, output: &Output) -> Run<()> 
                 )));
             }
             Shape::Chances => found.chances_csv(&games),
-            Shape::Page => return Err(Failure::Fault("no page yet".into())),
+            Shape::Page => page::html(&page::Board {
+                found: &found,
+                games: &games,
+                top: args.top.unwrap_or(page::ITEMS),
+                seed: common.seed,
+                online: match &plan.rating {
+                    RatingPlan::Davidson(..) => None,
+                    RatingPlan::Online(rating, _) => Some((rating, plan.unit)),
+                },
+                time_unit: table.times.as_ref().map(|times| times.unit),
+            })?,
         };
         output::write_file(path, text.as_bytes())?;
         output.note(|| format!("wrote {}", path.display()));

@@ -47,15 +47,8 @@ pub(super) fn rate(
         }
     };
     let seconds_intervals = clock.elapsed().as_secs_f64();
-    // On its own scale TrueSkill's ratings are μ; those of the others are points anyway.
-    let own = |estimate: &Estimate| match (plan.unit, rating.system) {
-        (UnitName::Own, System::TrueSkill { .. }) => {
-            let own = TrueSkill::own_scale(rating.start);
-            estimate.scaled(own(1.0) - own(0.0), own(0.0))
-        }
-        _ => *estimate,
-    };
-    let estimates: Vec<Estimate> = estimates.iter().map(own).collect();
+    let [factor, shift] = told_in(rating, plan.unit);
+    let estimates: Vec<Estimate> = estimates.iter().map(|estimate| estimate.scaled(factor, shift)).collect();
     let parts = Parts::of(games.players.len(), &games.games);
     let free = Free { scale: true, side: false };
     let chances = Chances::fit(&run.margins, &games.games, free)?;
@@ -89,4 +82,16 @@ pub(super) fn rate(
         warnings: Vec::new(),
     };
     Ok((found, [seconds_run, seconds_intervals]))
+}
+
+/// From points to what ratings are told in: a factor, and what is added. On its own scale TrueSkill's ratings are μ; those
+/// of the others are points anyway.
+pub(super) fn told_in(rating: &OnlineRating, unit: UnitName) -> [f64; 2] {
+    match (unit, rating.system) {
+        (UnitName::Own, System::TrueSkill { .. }) => {
+            let own = TrueSkill::own_scale(rating.start);
+            [own(1.0) - own(0.0), own(0.0)]
+        }
+        _ => [1.0, 0.0],
+    }
 }
