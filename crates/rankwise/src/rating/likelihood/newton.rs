@@ -22,7 +22,9 @@ pub(super) const EXACT: Goal = Goal { step: 1e-10, max_steps: 200 };
 /// What is asked of resamples: a fiftieth of a point.
 pub(super) const ROUGH: Goal = Goal { step: 1e-4, max_steps: 50 };
 
-/// Numbers beyond these are out of the reach of e^x.
+/// No number moves farther in one step: odds of 22,000 to 1.
+const LONGEST: f64 = 10.0;
+/// Numbers beyond this are out of the reach of e^x.
 const LIMIT: f64 = 600.0;
 
 /// Moves a point to the minimum.
@@ -43,17 +45,19 @@ pub(super) fn minimise(likelihood: &Likelihood<'_>, held: &[u32], goal: Goal, po
         // Less than rounding leaves of the value cannot be gained, whatever the step.
         let is_flat = || descent <= 4.0 * f64::EPSILON * likelihood.value(point).abs();
         let is_last = largest <= goal.step * reach || (largest <= 1e-3 * reach && is_flat());
-        let mut length = 1.0f64;
+        if !(largest.is_finite() && reach <= LIMIT) {
+            return Ending { is_converged: false, n_steps };
+        }
+        let mut length = (LONGEST / largest).min(1.0);
         let mut value = None;
         loop {
             for ((candidate, point), step) in candidate.iter_mut().zip(point.iter()).zip(&step) {
-                *candidate = (point - length * step).clamp(-LIMIT, LIMIT);
+                *candidate = point - length * step;
             }
             likelihood.cell_slopes(&candidate, &mut slopes);
             gradient = likelihood.gradient(&candidate, &slopes);
-            let slope = along(&step, &gradient);
-            // Close to the minimum the value could not show that the step is right, and the slope is as good as gone.
-            if is_last || slope.abs() <= 0.5 * descent {
+            // Close to the minimum the value could not show that the step is right.
+            if is_last || along(&step, &gradient) >= 0.0 {
                 break;
             }
             let value = *value.get_or_insert_with(|| likelihood.value(point));
