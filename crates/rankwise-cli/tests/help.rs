@@ -2,8 +2,20 @@
 
 use crate::room::Room;
 
-const COMMANDS: [&str; 10] =
-    ["train", "tune", "predict", "evaluate", "report", "convert", "inspect", "simulate", "demo", "completions"];
+const COMMANDS: [&str; 12] = [
+    "train",
+    "tune",
+    "predict",
+    "evaluate",
+    "report",
+    "rate",
+    "convert",
+    "inspect",
+    "simulate",
+    "demo",
+    "reproduce",
+    "completions",
+];
 
 #[test]
 fn every_command_has_help_with_an_example() {

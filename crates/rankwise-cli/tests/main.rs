@@ -28,6 +28,7 @@ mod published_files;
 #[path = "../../rankwise/tests/formats/published_games.rs"]
 mod published_games;
 mod rank_items;
+mod rate;
 mod rate_page;
 mod readme;
 mod report;

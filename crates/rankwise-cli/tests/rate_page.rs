@@ -196,7 +196,7 @@ fn what_has_no_rating_gets_none() {
     has(
         &page,
         &[
-            "Among the 2 of 3 items that can be compared, b and c cannot be told apart: each of them may be first (ranks 1–3).",
+            "Among the 2 of 3 items that can be compared, b and c cannot be told apart: each of them may be first (ranks 1–2).",
             "1 item without a rating is left out.",
         ],
     );

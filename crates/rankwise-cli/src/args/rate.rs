@@ -24,7 +24,7 @@ does not matter. elo, glicko, glicko2 and trueskill go through the games in orde
 (or of the rows). 400 points are odds of 10 : 1. Ratings that the games cannot tell (no chain of
 games between two items, or an item that won or lost everything) are not invented: the table says
 so, and --C gives finite ones. A rank is a range: who is above or below for certain, by intervals
-that do not overlap.
+that do not overlap (without the doubt about where the average lies, which all items share).
 
 Columns left.NAME and right.NAME (the length of an answer, say) are effects that davidson fits
 together with the ratings; --side is that of being named first, where pair.neutral is not 1.

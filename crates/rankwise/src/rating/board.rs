@@ -61,8 +61,8 @@ impl Estimate {
         self
     }
 
-    /// What ranks go by.
-    fn ends(&self) -> Option<[f64; 2]> {
+    /// The interval that ranks go by.
+    pub fn for_comparing(&self) -> Option<[f64; 2]> {
         self.comparison.or(self.interval)
     }
 
@@ -84,7 +84,8 @@ pub struct Standing {
     pub player: u32,
     /// Its rating.
     pub estimate: Estimate,
-    /// The best and the worst rank within its part that the intervals allow.
+    /// The best and the worst rank that the intervals allow, among the ratings on the same scale; without a rating, any
+    /// within the part.
     pub ranks: [usize; 2],
     /// Its part: ratings of different parts have nothing to do with each other.
     pub part: u32,
@@ -176,7 +177,7 @@ pub fn standings(games: &Games, estimates: &[Estimate], parts: &Parts, scale: &[
     });
     let mut ends: std::collections::HashMap<u32, [Vec<f64>; 2]> = std::collections::HashMap::new();
     for player in 0..estimates.len() {
-        if let (Some(scale), Some([low, high])) = (known_scale(player), estimates[player].ends()) {
+        if let (Some(scale), Some([low, high])) = (known_scale(player), estimates[player].for_comparing()) {
             let [lows, highs] = ends.entry(scale).or_default();
             lows.push(low);
             highs.push(high);
@@ -185,9 +186,10 @@ pub fn standings(games: &Games, estimates: &[Estimate], parts: &Parts, scale: &[
     ends.values_mut().flatten().for_each(|ends| ends.sort_unstable_by(f64::total_cmp));
     let standing = |&(player, part): &(u32, u32)| {
         let estimate = estimates[player as usize];
-        let size = parts.part_sizes[part as usize];
+        let on_scale = known_scale(player as usize).and_then(|scale| scale_sizes.get(&scale)).copied();
+        let size = on_scale.unwrap_or(parts.part_sizes[part as usize]);
         let (mut above, mut below) = (0, 0);
-        if let (Some(scale), Some([low, high])) = (known_scale(player as usize), estimate.ends())
+        if let (Some(scale), Some([low, high])) = (known_scale(player as usize), estimate.for_comparing())
             && let Some([lows, highs]) = ends.get(&scale)
         {
             above = lows.len() - lows.partition_point(|&end| end <= high);
@@ -237,7 +239,7 @@ mod tests {
         let scales: Vec<_> = board.iter().map(|line| line.scale).collect();
         assert_eq!(scales, [Some(0), Some(0), Some(0), None, Some(1), None]);
         // a and b overlap, c is below both; d has no rating, so that it may be anywhere.
-        let expected = [(0, [1, 3], 0), (1, [1, 3], 0), (2, [3, 4], 0), (3, [1, 4], 0), (4, [1, 2], 1), (5, [1, 2], 1)];
+        let expected = [(0, [1, 2], 0), (1, [1, 2], 0), (2, [3, 3], 0), (3, [1, 4], 0), (4, [1, 1], 1), (5, [1, 2], 1)];
         assert_eq!(found, expected);
         assert_eq!(board[0].record, Record { n_games: 3, wins: 3.0, ties: 0.0, losses: 1.0 });
         assert_eq!(board[3].record, Record { n_games: 1, wins: 0.0, ties: 0.0, losses: 2.0 });

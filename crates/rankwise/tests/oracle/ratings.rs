@@ -377,6 +377,10 @@ fn effects_without_bounds_are_not_given() {
     let known = Games::with(games.players.clone(), games.games.clone(), None, Some(covariates)).unwrap();
     let found = DavidsonRating::new().fit(&known).unwrap();
     assert_eq!(found.effects[0].value, None);
+    // Nor have the ratings beside it: together they tell every game.
+    assert!(found.parts.is_separable && found.ratings.iter().all(Option::is_none));
+    let ridge = DavidsonRating::new().c(1.0).fit(&known).unwrap();
+    assert!(ridge.ratings.iter().all(|rating| rating.unwrap().is_finite()));
 }
 
 #[test]

@@ -39,6 +39,7 @@ pub(super) fn rate(
     let effects = effects.map(|(effect, estimate)| (effect.name.clone(), estimate.scaled(factor, 0.0))).collect();
     let warnings = warnings(games, &fit, rating);
     let (ratings, scales, ties) = (fit.ratings.clone(), scale.clone(), fit.tie_parameter);
+    let parts = fit.parts.part.clone();
     let found = Found {
         system: "davidson",
         unit: plan.unit.name(),
@@ -50,7 +51,7 @@ pub(super) fn rate(
         chances: Box::new(move |left, right| {
             let [a, b] = [left, right].map(|player| player as usize);
             if ties == f64::INFINITY {
-                return Some([0.0, 1.0, 0.0]);
+                return (parts[a].is_some() && parts[a] == parts[b]).then_some([0.0, 1.0, 0.0]);
             }
             let d = ratings[a]? - ratings[b]?;
             (scales[a] == scales[b]).then(|| rankwise::rating::Chances { scale: 1.0, side: 0.0, ties }.of(d, true))
@@ -104,6 +105,9 @@ impl Known {
     }
 }
 
+/// Odds of 20,000 to 1 against the average are more than games can show: 1,700 points.
+const FAR: f64 = 1700.0 / POINTS;
+
 /// What the games cannot tell.
 fn warnings(games: &Games, fit: &DavidsonRatings, rating: &DavidsonRating) -> Vec<String> {
     const REMEDY: &str = "--C 1 gives finite ratings";
@@ -116,8 +120,9 @@ fn warnings(games: &Games, fit: &DavidsonRatings, rating: &DavidsonRating) -> Ve
         warnings.push("every game is a tie: nothing tells the items apart, and no rating is given".into());
     } else if fit.parts.is_separable {
         warnings.push(format!(
-            "wins and ties can be told apart perfectly, so that ratings and the tie parameter grow without end: no rating is \
-             given; {REMEDY}"
+            "wins and ties can be told apart perfectly{}, so that ratings and the tie parameter grow without end: no rating \
+             is given; {REMEDY}",
+            if fit.effects.is_empty() { "" } else { " by ratings and effects" }
         ));
     } else if !unrated.is_empty() {
         warnings.push(format!(
@@ -125,6 +130,16 @@ fn warnings(games: &Games, fit: &DavidsonRatings, rating: &DavidsonRating) -> Ve
             count(unrated.len(), "item"),
             names(&unrated),
             if unrated.len() == 1 { "it" } else { "them" }
+        ));
+    }
+    let far: Vec<&str> = (0..games.players.len())
+        .filter(|&k| fit.ratings[k].is_some_and(|rating| rating.abs() > FAR))
+        .map(|k| games.players[k].as_str())
+        .collect();
+    if !far.is_empty() {
+        warnings.push(format!(
+            "ratings of more than 1700 points from the average, which rest on a few surprises: {}; --C 1 draws them in",
+            names(&far)
         ));
     }
     let mut scales: Vec<(u32, u32)> = (0..games.players.len())

@@ -57,12 +57,19 @@ pub(super) fn rating(value: f64, unit: &str) -> String {
     }
 }
 
+/// A name without what would turn the text around it, or break its line.
+pub(super) fn plain(name: &str) -> String {
+    let is_turning = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    name.chars().filter(|&c| !is_turning(c) && !c.is_control()).collect()
+}
+
 /// A name that is cut where it would make a line too long.
 pub(super) fn short(name: &str) -> String {
     const LONGEST: usize = 40;
+    let name = plain(name);
     match name.char_indices().nth(LONGEST) {
         Some((at, _)) => format!("{}…", &name[..at]),
-        None => name.to_string(),
+        None => name,
     }
 }
 
@@ -126,15 +133,15 @@ impl Found {
         for (name, effect) in &self.effects {
             let name = short(name);
             let Estimate { rating: value, interval, .. } = *effect;
+            // What online systems add for a side is points, whatever ratings are told in.
+            let unit = if self.system == "davidson" { self.unit } else { "elo" };
+            let word = if unit == "elo" { "points" } else { "in logarithms of odds" };
+            let told = |value: f64| rating(value, unit);
             text += &match (value, interval) {
-                (Some(value), Some([low, high])) => format!(
-                    "{name}: {} points ({} to {})\n",
-                    rating(value, self.unit),
-                    rating(low, self.unit),
-                    rating(high, self.unit)
-                )
-                .replace("points", if self.unit == "elo" { "points" } else { "in logarithms of odds" }),
-                (Some(value), None) => format!("{name}: {}\n", rating(value, self.unit)),
+                (Some(value), Some([low, high])) => {
+                    format!("{name}: {} {word} ({} to {})\n", told(value), told(low), told(high))
+                }
+                (Some(value), None) => format!("{name}: {} {word}\n", told(value)),
                 (None, _) => format!("{name}: the games cannot tell\n"),
             };
         }
@@ -143,14 +150,18 @@ impl Found {
 
     /// One row per item.
     pub(super) fn csv(&self, games: &Games) -> String {
-        let mut csv = "item,part,scale,rank_low,rank_high,rating,se,low,high,games,wins,ties,losses\n".to_string();
+        let mut csv =
+            "item,part,scale,rank_low,rank_high,rating,se,low,high,compare_low,compare_high,games,wins,ties,losses\n"
+                .to_string();
         let cell = |value: Option<f64>| value.map_or(String::new(), number);
         for line in &self.standings {
             let Estimate { rating, error, interval, .. } = line.estimate;
             let [low, high] = [0, 1].map(|end| cell(interval.map(|ends| ends[end])));
+            let compared = line.estimate.for_comparing();
+            let [from, to] = [0, 1].map(|end| cell(compared.map(|ends| ends[end])));
             let record = &line.record;
             csv += &format!(
-                "{},{},{},{},{},{},{},{low},{high},{},{},{},{}\n",
+                "{},{},{},{},{},{},{},{low},{high},{from},{to},{},{},{},{}\n",
                 csv_field(self.name(games, line)),
                 line.part + 1,
                 line.scale.map_or(String::new(), |scale| (scale + 1).to_string()),
@@ -175,6 +186,8 @@ impl Found {
             json!({
                 "item": self.name(games, line), "rating": rating, "se": error,
                 "low": interval.map(|ends| ends[0]), "high": interval.map(|ends| ends[1]),
+                "compare_low": line.estimate.for_comparing().map(|ends| ends[0]),
+                "compare_high": line.estimate.for_comparing().map(|ends| ends[1]),
                 "rank_low": line.ranks[0], "rank_high": line.ranks[1], "part": line.part + 1, "scale": line.scale.map(|scale| scale + 1),
                 "games": record.n_games, "wins": record.wins, "ties": record.ties, "losses": record.losses,
             })

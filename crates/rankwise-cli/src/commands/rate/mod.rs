@@ -125,7 +125,7 @@ fn part_warning(sizes: &[usize]) -> Option<String> {
     (sizes.len() > 1).then(|| {
         format!(
             "the items fall into {} parts without a game between them (of {}{more} items): ratings of different parts \
-             cannot be compared, and ranks are those within a part",
+             cannot be compared, and ranks are among those that can",
             sizes.len(),
             largest.join(", ")
         )

@@ -110,6 +110,13 @@ impl State {
         if self.ridge > 0.0 { Vec::new() } else { self.tiers.iter().map(|tier| tier[0]).collect() }
     }
 
+    /// Whether effects have grown without end, and ratings or θ with them: together they tell all games, or nearly.
+    fn is_endless(&self, ending: &newton::Ending) -> bool {
+        let n = self.players.len();
+        let most = self.point[n..].iter().fold(0.0f64, |most, number| most.max(number.abs()));
+        self.ridge == 0.0 && (!ending.is_converged || most > MAX_EFFECT)
+    }
+
     /// Makes the ratings of every tier sum to 0.
     fn centre(&self, point: &mut [f64]) {
         for tier in &self.tiers {
@@ -192,6 +199,10 @@ impl DavidsonRating {
             state.point = point;
             ending
         };
+        if !names.is_empty() && state.is_endless(&ending) {
+            found.parts.is_separable = true;
+            return Ok(found);
+        }
         found.take(state, &ending);
         Ok(found)
     }

@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::math::dot;
 
 /// Random combinations of slopes that stand for all of them where players are many.
-const N_DRAWS: usize = 400;
+const N_DRAWS: usize = 200;
 /// Draws that one part of the work makes.
 const DRAWS: usize = 8;
 /// Numbers that resamples may leave behind.
@@ -242,7 +242,7 @@ impl State {
             }
             let penalty = self.ridge.sqrt();
             x[..self.players.len()].iter_mut().for_each(|x| *x += penalty * signs.next());
-            curvature.solve(&mut x, 1e-3);
+            curvature.solve(&mut x, 3e-3);
             self.centre(&mut x);
             x
         };
@@ -321,7 +321,7 @@ impl Signs {
 
 impl DavidsonRatings {
     /// Standard errors by the sandwich. Up to a thousand rated players they are exact; beyond, estimated from random draws,
-    /// to about 4 %.
+    /// to about 5 %.
     pub fn standard_errors(&self) -> StandardErrors {
         let mut errors = StandardErrors {
             ratings: vec![None; self.ratings.len()],

@@ -124,11 +124,14 @@ impl Backtest {
 
     fn course<'a>(&self, games: &'a Games) -> Result<Course<'a>> {
         let n = games.games.len();
-        // Games of one time are on one side of a split.
-        let boundary =
-            |wanted: usize| (wanted.max(1)..n).find(|&at| games.games[at].time > games.games[at - 1].time).unwrap_or(n);
-        let split = boundary((self.split * n as f64).ceil() as usize);
-        let choice = boundary((CHOICE * split as f64).ceil() as usize);
+        // Games of one time are on one side of a split: the next moment, or else the one before.
+        let is_boundary = |at: &usize| games.games[*at].time > games.games[at - 1].time;
+        let boundary = |wanted: usize, end: usize| {
+            let wanted = wanted.max(1);
+            (wanted..end).find(is_boundary).or_else(|| (1..wanted.min(end)).rev().find(is_boundary)).unwrap_or(n)
+        };
+        let split = boundary((self.split * n as f64).ceil() as usize, n);
+        let choice = boundary((CHOICE * split as f64).ceil() as usize, split);
         let weight = |range: std::ops::Range<usize>| games.games[range].iter().map(|game| game.weight).sum::<f64>();
         let is_usable =
             split < n && choice < split && [0..choice, choice..split, split..n].map(weight).iter().all(|w| *w > 0.0);
@@ -140,9 +143,11 @@ impl Backtest {
             ));
         }
         let n_refits = self.n_refits.max(1);
-        let mut starts: Vec<usize> =
-            (0..n_refits).map(|k| if k == 0 { split } else { boundary(split + (n - split) * k / n_refits) }).collect();
-        starts.retain(|&start| start < n);
+        let mut starts: Vec<usize> = (0..n_refits)
+            .map(|k| if k == 0 { split } else { boundary(split + (n - split) * k / n_refits, n) })
+            .collect();
+        starts.retain(|&start| start >= split && start < n);
+        starts.sort_unstable();
         starts.dedup();
         Ok(Course { games, split, choice, starts, has_side: self.has_side, period: self.period })
     }

@@ -7,10 +7,10 @@ use crate::rating::{Advantage, Chances, Dynamics, Free, KFactor, OnlineRating, S
 
 /// Settings that are tried for each system, with what they are called.
 fn settings(ties: f64) -> [Vec<(String, System)>; 4] {
-    let elo = [4.0, 8.0, 16.0, 24.0, 32.0, 48.0, 64.0];
+    let elo = [4.0, 8.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0];
     let growth = [5.0, 15.0, 34.641_016_151_377_55, 80.0];
-    let volatility = [0.02, 0.06, 0.12];
-    let dynamics = [1.0 / 48.0, 1.0 / 12.0, 1.0 / 3.0];
+    let volatility = [0.02, 0.06, 0.15];
+    let dynamics = [1.0 / 48.0, 1.0 / 12.0, 1.0 / 3.0, 1.0];
     [
         elo.map(|k| (format!("K {k}"), System::Elo { k: KFactor::Constant(k) })).to_vec(),
         growth.map(|growth| (format!("c {growth:.0}"), System::Glicko { growth })).to_vec(),
@@ -23,6 +23,9 @@ fn settings(ties: f64) -> [Vec<(String, System)>; 4] {
             .to_vec(),
     ]
 }
+
+/// Shares of the usual length of a period that are tried, too.
+const SHORTER: [f64; 2] = [0.2, 0.04];
 
 /// All systems, each with the settings that predicted best before the split.
 pub(super) fn contenders(course: &Course<'_>) -> Result<Vec<(&'static str, String, Forecast)>> {
@@ -37,12 +40,22 @@ pub(super) fn contenders(course: &Course<'_>) -> Result<Vec<(&'static str, Strin
         for (words, system) in tried {
             let advantage = if course.has_side { Advantage::Fitted } else { Advantage::None };
             let rating = OnlineRating::new(system).advantage(advantage).period(course.period);
-            let run = rating.run(&before)?;
+            let mut run = rating.run(&before)?;
             // What depends on games is settled by those before the split.
             let rating = rating.advantage(Advantage::Points(run.advantage)).period(run.period);
-            let loss = chances(course, &before, &run.margins)?.1;
-            if best.as_ref().is_none_or(|best| loss < best.0) {
-                best = Some((loss, words, rating));
+            // Shorter periods keep up with what happens.
+            let usual = run.period.filter(|_| course.period.is_none());
+            let shorter = usual.into_iter().flat_map(|length| SHORTER.map(|share| Some(share * length)));
+            for period in [run.period].into_iter().chain(shorter) {
+                let rating = rating.period(period);
+                if period != run.period {
+                    run = rating.run(&before)?;
+                }
+                let loss = chances(course, &before, &run.margins)?.1;
+                if best.as_ref().is_none_or(|best| loss < best.0) {
+                    let period = period.map_or(String::new(), |period| format!(", periods of {period:.4}"));
+                    best = Some((loss, format!("{words}{period}"), rating));
+                }
             }
         }
         let Some((_, words, rating)) = best else { continue };

@@ -82,8 +82,8 @@ fn games(board: &Board<'_>) -> String {
     };
     let verb = if board.found.standings.len() == 1 { "was" } else { "were" };
     format!(
-        "{} {verb} rated from {}, {ties}. Items are told apart where their intervals do not overlap; a rank is a \
-         range, from the best to the worst that this allows.",
+        "{} {verb} rated from {}, {ties}. Items are told apart where their intervals in the picture do not overlap; a rank \
+         is a range, from the best to the worst that this allows.",
         many(board.found.standings.len(), "item"),
         many(n_games, "game")
     )

@@ -12,7 +12,7 @@ use rankwise::data::Games;
 use rankwise::io::TimeUnit;
 use rankwise::rating::{OnlineRating, Standing};
 
-use super::found::Found;
+use super::found::{Found, plain};
 use crate::args::UnitName;
 use crate::exit::Run;
 use crate::page::Page;
@@ -92,11 +92,6 @@ impl Board<'_> {
         let largest = (0..).zip(sizes).max_by_key(|&(scale, size)| (size, std::cmp::Reverse(scale)));
         largest.filter(|&(_, size)| size > 0)
     }
-}
-
-/// A name without the marks that turn the direction of whatever follows.
-fn plain(name: &str) -> String {
-    name.chars().filter(|c| !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')).collect()
 }
 
 /// `A`, `A and B`, `A, B and C`.

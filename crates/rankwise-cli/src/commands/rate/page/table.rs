@@ -58,7 +58,7 @@ fn picture(page: &mut Page, board: &Board<'_>) {
     }
     let value = |line: &&Standing| {
         let value = line.estimate.rating?;
-        let [low, high] = line.estimate.interval.unwrap_or([value, value]);
+        let [low, high] = line.estimate.for_comparing().unwrap_or([value, value]);
         Some((value, low, high))
     };
     let level = format!("{} %", rounded(100.0 * board.found.intervals.level));
@@ -74,6 +74,10 @@ fn picture(page: &mut Page, board: &Board<'_>) {
         }],
     };
     let mut caption = "Where two intervals overlap, this page does not tell the two items apart.".to_string();
+    if lines.iter().any(|line| line.estimate.comparison.is_some()) {
+        caption += " They are for comparing items with each other; those of the table also have the doubt about where the \
+                    average lies, which all items share.";
+    }
     let shown = board.shown();
     let n_others = shown.iter().filter(|line| line.scale.is_some_and(|other| other != scale)).count();
     let n_unrated = shown.iter().filter(|line| line.scale.is_none()).count();
