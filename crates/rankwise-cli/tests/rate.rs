@@ -155,6 +155,13 @@ fn what_games_cannot_tell() {
         let pairs = board["chances"].as_array().unwrap();
         assert_eq!(pairs.len(), 2, "{system}");
     }
+    // One judge alone says nothing of how much judges differ.
+    let judge = room("left,right,outcome,group\na,b,left,x\nb,a,left,x\na,b,tie,x\na,b,left,x\n");
+    for options in ["", "--ci-method bootstrap", "--system elo"] {
+        let ran = judge.run(&format!("rate --pairs games.csv {options} --json")).ends(0);
+        assert!(ran.err.contains("in one group") && line(&ran.json(), "a")["low"].is_null(), "{options}: {}", ran.err);
+    }
+    judge.run("rate --pairs games.csv -o a.csv --chances a.csv").fails(2, &["twice"]);
     let ties = room("left,right,outcome\na,b,tie\nb,c,tie\n").run("rate --pairs games.csv").ends(0);
     assert!(ties.err.contains("every game is a tie"), "{}", ties.err);
     let apart = room("left,right,outcome\na,b,left\nb,c,tie\n").run("rate --pairs games.csv").ends(0);
@@ -291,5 +298,45 @@ fn rows_out_of_order_are_put_in_order() {
             let difference = line["rating"].as_f64().unwrap() - other["rating"].as_f64().unwrap();
             assert!(difference.abs() < 1e-6, "{system}: {line} {other}");
         }
+    }
+}
+
+/// Football since 1872, games of the FIDE, crowd judgments of language models, rankings of translations.
+#[test]
+fn real_games() {
+    let Ok(data) = std::env::var("RANKWISE_DATA") else {
+        println!("skipped: RANKWISE_DATA is not set");
+        return;
+    };
+    let room = Room::new();
+    for (source, path) in [
+        ("football", "football_international"),
+        ("chess", "chess_fide_test"),
+        ("arena", "llmfao/crowd-comparisons.csv"),
+        ("wmt", "wmt15/wmt15.collapsed.eng-fre.csv.xz"),
+    ] {
+        room.run(&format!("convert --from {source} {data}/{path} {source}.csv")).ends(0);
+    }
+    let rated = |options: &str| {
+        let board = room.run(&format!("rate {options} --json")).ends(0).json();
+        assert_eq!(board["converged"], true, "{options}");
+        assert!(board["gradient"].as_f64().unwrap() < 1e-9, "{options}");
+        board
+    };
+    let first = |board: &Value| board["leaderboard"][0]["item"].clone();
+    let football = rated("--pairs football.csv --side");
+    assert_eq!(first(&football), "Brazil");
+    assert!((120.0..160.0).contains(&football["effects"][0]["value"].as_f64().unwrap()));
+    assert_eq!(football["parts"], serde_json::json!([334, 3]));
+    let crowd = rated("--pairs arena.csv");
+    assert_eq!((first(&crowd), &crowd["ci"]["groups"]), ("GPT 4".into(), &124.into()));
+    assert_eq!(rated("--pairs chess.csv --side --C 1")["items"], 24926);
+    rated("--pairs wmt.csv --C 1");
+    for (options, best) in
+        [("football.csv --side", "trueskill davidson"), ("chess.csv --side", "davidson elo trueskill")]
+    {
+        let found = room.run(&format!("rate --pairs {options} --backtest --json")).ends(0).json();
+        let name = found["systems"][0]["system"].as_str().unwrap();
+        assert!(best.contains(name), "{options}: {found}");
     }
 }

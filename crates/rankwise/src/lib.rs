@@ -30,6 +30,8 @@
 //! # Ok::<(), rankwise::Error>(())
 //! ```
 //!
+//! [`rating`] needs no features: leaderboards from games between players, with intervals and ties.
+//!
 //! Nothing here prints or panics on what a user can cause. The same data and seed give the same model, whatever the number of
 //! threads.
 

@@ -99,6 +99,9 @@ pub(crate) fn rate(args: &RateArgs) -> Run<RatePlan> {
         targets.push((path.clone(), Shape::of(path)?));
     }
     targets.extend(args.chances.iter().map(|path| (path.clone(), Shape::Chances)));
+    if let Some(twice) = (1..targets.len()).find(|&k| targets[..k].iter().any(|(path, _)| *path == targets[k].0)) {
+        return Err(Failure::Usage(format!("{} is to be written twice; name two files", targets[twice].0.display())));
+    }
     let split = args.backtest.then(|| args.split.unwrap_or(SPLIT));
     if let Some(split) = split {
         if !(split > 0.0 && split < 1.0) {

@@ -129,7 +129,9 @@ impl Games {
     pub fn to_comparisons(&self) -> Result<Comparisons> {
         let pairs = self.games.iter().map(|game| Pair { left: game.left, right: game.right }).collect();
         let set = PairSet::new(Items::indicators(self.players.clone()), pairs)?;
-        Comparisons::new(set, self.games.iter().map(|game| game.outcome).collect(), None, None)
+        let are_counted = self.games.iter().any(|game| game.weight != 1.0);
+        let weights = are_counted.then(|| self.games.iter().map(|game| game.weight).collect());
+        Comparisons::new(set, self.games.iter().map(|game| game.outcome).collect(), weights, self.groups.clone())
     }
 }
 

@@ -18,11 +18,6 @@ impl Random {
         self.0.next_u64()
     }
 
-    /// 64 random bits.
-    pub fn bits(&mut self) -> u64 {
-        self.0.next_u64()
-    }
-
     /// Uniform in [0, 1), with 53 bits.
     pub fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
@@ -76,4 +71,30 @@ pub(crate) fn mix(hash: u64, value: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Random;
+
+    /// Mean and variance of a gamma variable are its shape, and for a shape of 1 it is above 1 once in e times.
+    #[test]
+    fn gamma_variables_have_their_moments() {
+        let mut dice = Random::new(1);
+        for shape in [1.0, 2.0, 4.0, 5.0, 7.5, 300.0] {
+            let n = 40_000;
+            let numbers: Vec<f64> = (0..n).map(|_| dice.gamma(shape)).collect();
+            let mean = numbers.iter().sum::<f64>() / n as f64;
+            let variance = numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n as f64;
+            assert!(
+                (mean / shape - 1.0).abs() < 0.03 && (variance / shape - 1.0).abs() < 0.06,
+                "{shape}: {mean} {variance}"
+            );
+            assert!(numbers.iter().all(|x| *x >= 0.0));
+            if shape == 1.0 {
+                let share = numbers.iter().filter(|x| **x > 1.0).count() as f64 / n as f64;
+                assert!((share - (-1f64).exp()).abs() < 0.01);
+            }
+        }
+    }
 }

@@ -55,6 +55,11 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// The rating alone, where nothing is known of how sure it is.
+    pub fn bare(rating: Option<f64>) -> Self {
+        Estimate { rating, ..Estimate::default() }
+    }
+
     /// The same, compared with others by this interval.
     pub fn compared(mut self, comparison: Option<[f64; 2]>) -> Self {
         self.comparison = comparison;
@@ -134,7 +139,7 @@ impl Level {
     pub fn within(self, rating: Option<f64>, resamples: &[f64]) -> Estimate {
         let n = resamples.len();
         if n < 2 || rating.is_none() {
-            return Estimate { rating, ..Estimate::default() };
+            return Estimate::bare(rating);
         }
         let quantile = |share: f64| {
             let at = share * (n - 1) as f64;
@@ -176,8 +181,8 @@ pub fn standings(games: &Games, estimates: &[Estimate], parts: &Parts, scale: &[
             .then_with(|| name(a).cmp(name(b)))
     });
     let mut ends: std::collections::HashMap<u32, [Vec<f64>; 2]> = std::collections::HashMap::new();
-    for player in 0..estimates.len() {
-        if let (Some(scale), Some([low, high])) = (known_scale(player), estimates[player].for_comparing()) {
+    for (player, estimate) in estimates.iter().enumerate() {
+        if let (Some(scale), Some([low, high])) = (known_scale(player), estimate.for_comparing()) {
             let [lows, highs] = ends.entry(scale).or_default();
             lows.push(low);
             highs.push(high);

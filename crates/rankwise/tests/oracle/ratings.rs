@@ -124,7 +124,7 @@ pub(crate) fn simulate(n_players: usize, n_games: usize, seed: u64) -> Games {
             at -= odds;
         }
         let (left, right) = (left as u32, right as u32);
-        Game { time: k as f64, left, right, outcome, is_neutral: k % 4 == 0, weight: 1.0 }
+        Game { time: k as f64, left, right, outcome, is_neutral: k.is_multiple_of(4), weight: 1.0 }
     };
     let games = (0..n_games).map(&mut game).collect();
     Games::new((0..n_players).map(|k| format!("player {k}")).collect(), games).unwrap()
@@ -341,6 +341,9 @@ fn ratings_without_bounds_are_not_given() {
             None => assert_eq!(found.ratings[player], None),
         }
     }
+    // A tie between equals moves nobody.
+    let tied = small(&[(0, 1, Left), (1, 2, Left), (2, 0, Left), (0, 1, Tie), (2, 1, Tie)]);
+    assert!(DavidsonRating::new().fit(&tied).unwrap().ratings.iter().all(|rating| rating.unwrap().abs() < 1e-12));
     // Nothing but ties, a single game, nothing at all.
     let ties = DavidsonRating::new().fit(&small(&[(0, 1, Tie), (1, 2, Tie)])).unwrap();
     assert!(ties.tie_parameter == f64::INFINITY && ties.ratings.iter().all(Option::is_none));

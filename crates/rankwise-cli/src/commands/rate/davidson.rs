@@ -75,6 +75,15 @@ impl Known {
         let mut intervals =
             Intervals { level: level.share(), method: method.name(), n_resamples: None, n_groups: None, n_draws: None };
         let effects = || fit.effects.iter().map(|effect| effect.value);
+        if fit.n_groups() == Some(1) {
+            // One group alone does not show how much groups vary.
+            intervals.n_groups = Some(1);
+            return Ok(Known {
+                ratings: fit.ratings.iter().copied().map(Estimate::bare).collect(),
+                effects: effects().map(Estimate::bare).collect(),
+                intervals,
+            });
+        }
         if method == IntervalName::Bootstrap {
             let resamples = fit.bootstrap(plan.n_resamples, seed)?;
             intervals.n_resamples = Some(plan.n_resamples);

@@ -45,30 +45,38 @@ pub(super) fn run(args: &RateArgs, common: &Common, output: &Output) -> Run<()> 
     };
     found.warnings.splice(0..0, input_warnings(&table, &games, &plan));
     found.warnings.extend(part_warning(&found.parts.part_sizes));
+    if found.intervals.n_groups == Some(1) {
+        found.warnings.push(
+            "all games are in one group, which does not show how much groups vary: no intervals; leave the column out \
+             with --drop group if games are independent"
+                .into(),
+        );
+    }
     if let Some((item, rating)) = &args.anchor {
         anchor(&mut found, &games, item, *rating)?;
     }
     let mut json = found.json(&games);
     json.insert("warnings".into(), json!(found.warnings));
-    json.insert("threads".into(), json!(rayon::current_num_threads()));
+    // Files hold what does not depend on the run.
     let stable = serde_json::Value::Object(json.clone());
+    json.insert("threads".into(), json!(rayon::current_num_threads()));
     json.insert(
         "seconds".into(),
         json!({ "load": seconds_load, "rate": seconds_rate, "intervals": seconds_intervals }),
     );
+    let n_items = found.standings.len();
+    if let Some((path, _)) = plan.targets.iter().find(|(_, shape)| *shape == Shape::Chances && n_items > MAX_CHANCES) {
+        return Err(Failure::Fault(format!(
+            "{}: the chances of all pairs of {n_items} items are too many for a file; they are written for up to \
+             {MAX_CHANCES} items",
+            path.display()
+        )));
+    }
     for (path, shape) in &plan.targets {
         let text = match shape {
             Shape::Csv => found.csv(&games),
             Shape::Json => {
                 serde_json::to_string_pretty(&stable).map_err(|error| Failure::Fault(format!("JSON: {error}")))? + "\n"
-            }
-            Shape::Chances if found.standings.len() > MAX_CHANCES => {
-                return Err(Failure::Fault(format!(
-                    "{}: the chances of all pairs of {} items are too many for a file; they are written for up to \
-                     {MAX_CHANCES} items",
-                    path.display(),
-                    found.standings.len()
-                )));
             }
             Shape::Chances => found.chances_csv(&games),
             Shape::Page => page::html(&page::Board {

@@ -24,14 +24,19 @@ pub(super) fn rate(
     let level = plan.level;
     let mut intervals =
         Intervals { level: level.share(), method: method.name(), n_resamples: None, n_groups: None, n_draws: None };
+    let n_groups = games.groups.as_ref().map(|groups| {
+        let distinct: std::collections::HashSet<u32> = groups.iter().copied().collect();
+        distinct.len()
+    });
     let estimates: Vec<Estimate> = match method {
+        IntervalName::Bootstrap if n_groups == Some(1) => {
+            intervals.n_groups = n_groups;
+            run.strengths.iter().map(|strength| Estimate::bare(strength.map(|known| known.rating))).collect()
+        }
         IntervalName::Bootstrap => {
             let resamples = rating.resample(games, plan.n_resamples, seed)?;
             intervals.n_resamples = Some(plan.n_resamples);
-            intervals.n_groups = games.groups.as_ref().map(|groups| {
-                let distinct: std::collections::HashSet<u32> = groups.iter().copied().collect();
-                distinct.len()
-            });
+            intervals.n_groups = n_groups;
             let within = |(player, strength): (usize, &Option<rankwise::rating::Strength>)| {
                 let mut numbers = resamples.of(player).to_vec();
                 numbers.sort_unstable_by(f64::total_cmp);
@@ -57,10 +62,7 @@ pub(super) fn rate(
     facts.insert("periods".into(), json!(run.n_periods));
     facts.insert("margin_scale".into(), json!(chances.scale));
     let effects = match plan.has_side() {
-        true => vec![(
-            rankwise::rating::FIRST_SIDE.to_string(),
-            Estimate { rating: Some(run.advantage), ..Estimate::default() },
-        )],
+        true => vec![(rankwise::rating::FIRST_SIDE.to_string(), Estimate::bare(Some(run.advantage)))],
         false => Vec::new(),
     };
     let time = games.games.last().map_or(0.0, |game| game.time);

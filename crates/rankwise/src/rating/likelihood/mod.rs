@@ -6,15 +6,15 @@
 //! the model of Bradley and Terry.
 
 mod cells;
+mod columns;
 mod curvature;
 mod newton;
 mod slopes;
 mod spread;
 
 use cells::{Cells, Counts};
-use curvature::Curvature;
 use newton::EXACT;
-use slopes::{CellSlopes, Likelihood, Meetings};
+use slopes::{Likelihood, Meetings};
 
 pub use spread::{DavidsonResamples, StandardErrors};
 
@@ -24,8 +24,6 @@ use crate::error::{Error, Result};
 
 /// What an effect for being named first is called.
 pub const FIRST_SIDE: &str = "first side";
-/// Shares of an effect's information that are nothing but rounding.
-const REDUNDANT: f64 = 1e-9;
 /// An effect that is worth more than this on average, in logarithms of odds, grows without end.
 const MAX_EFFECT: f64 = 25.0;
 
@@ -291,74 +289,6 @@ impl DavidsonRating {
             state.point.push(theta);
         }
         Some(state)
-    }
-}
-
-impl State {
-    /// Keeps the columns of effects that say something beyond who plays and the columns before them, in units of their mean
-    /// size.
-    fn choose_columns(&mut self, theta: f64) {
-        let n_all = self.cells.n_effects;
-        if n_all == 0 {
-            return;
-        }
-        let weight = |cell: usize| self.counts[cell].iter().sum::<f64>();
-        let total: f64 = (0..self.cells.n_cells()).map(weight).sum();
-        let mean_square =
-            |k: usize| (0..self.cells.n_cells()).map(|c| weight(c) * self.cells.difference(c)[k].powi(2)).sum::<f64>();
-        // Twice the square root, so that squares of large numbers stay finite.
-        let sizes: Vec<f64> = (0..n_all)
-            .map(|k| {
-                let most =
-                    (0..self.cells.n_cells()).fold(0.0f64, |most, c| most.max(self.cells.difference(c)[k].abs()));
-                if most > 1e100 || (most > 0.0 && most < 1e-100) { most } else { (mean_square(k) / total).sqrt() }
-            })
-            .collect();
-        let keep = |cells: &Cells, columns: &[(usize, f64)]| {
-            let row = |cell: usize| columns.iter().map(move |&(k, size)| cells.difference(cell)[k] / size);
-            let differences = (0..cells.n_cells()).flat_map(row).collect();
-            Cells { differences, n_effects: columns.len(), ..cells.clone() }
-        };
-        let candidates: Vec<(usize, f64)> = (0..n_all).zip(sizes).filter(|(_, size)| *size > 0.0).collect();
-        let scaled = keep(&self.cells, &candidates);
-        let bare = keep(&self.cells, &[]);
-        let likelihood = Likelihood { cells: &bare, has_ties: false, ..self.likelihood(&self.counts) };
-        let mut slopes: Vec<CellSlopes> = Vec::new();
-        Likelihood { cells: &bare, ..self.likelihood(&self.counts) }
-            .cell_slopes(&[vec![0.0; self.players.len()], vec![theta]].concat(), &mut slopes);
-        let curvature = Curvature::new(&likelihood, &slopes, &self.held());
-        // What is left of each column, once ratings have taken what they can.
-        let product = |k: usize, l: usize| {
-            likelihood.sum(|cell| slopes[cell].dd * scaled.difference(cell)[k] * scaled.difference(cell)[l])
-        };
-        let mut chosen: Vec<(usize, Vec<f64>)> = Vec::new();
-        let mut factor: Vec<Vec<f64>> = Vec::new();
-        for k in 0..candidates.len() {
-            let mut coupling = vec![0.0; self.players.len()];
-            self.meetings.gather(&mut coupling, |player, at| {
-                let cell = likelihood.cell(at);
-                likelihood.sign(player, at) * slopes[cell].dd * scaled.difference(cell)[k]
-            });
-            let mut solved = coupling.clone();
-            curvature.solve(&mut solved, 1e-9);
-            let inner = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-            let own = product(k, k);
-            let mut left = own - inner(&coupling, &solved);
-            let mut row = Vec::new();
-            for (at, (l, other)) in chosen.iter().enumerate() {
-                let shared = product(k, *l) - inner(&coupling, other);
-                let value = (shared - inner(&row, &factor[at][..at])) / factor[at][at];
-                left -= value * value;
-                row.push(value);
-            }
-            if left > REDUNDANT * own {
-                row.push(left.sqrt());
-                factor.push(row);
-                chosen.push((k, solved));
-            }
-        }
-        self.columns = chosen.iter().map(|&(k, _)| candidates[k]).collect();
-        self.cells = keep(&self.cells, &self.columns);
     }
 }
 

@@ -310,7 +310,7 @@ impl Signs {
 
     fn next(&mut self) -> f64 {
         if self.n_left == 0 {
-            (self.bits, self.n_left) = (self.dice.bits(), 64);
+            (self.bits, self.n_left) = (self.dice.word(), 64);
         }
         let sign = if self.bits & 1 == 0 { 1.0 } else { -1.0 };
         self.bits >>= 1;
