@@ -37,7 +37,7 @@ pub(super) fn contender(course: &Course<'_>) -> Result<(&'static str, String, Fo
     for (start, part) in course.parts() {
         predicted.extend(forecast(&rating.fit(&course.before(start))?, course.games, part));
     }
-    let half_life = rating.half_life.map_or("no decay".into(), |half_life| format!("half-life {half_life:.1}"));
+    let half_life = rating.half_life.map_or("no decay".into(), |half_life| format!("half-life {half_life:.0}"));
     let c = rating.c.unwrap_or(f64::INFINITY);
     Ok(("davidson", format!("C {c}, {half_life}"), predicted))
 }

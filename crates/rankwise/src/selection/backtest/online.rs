@@ -53,7 +53,7 @@ pub(super) fn contenders(course: &Course<'_>) -> Result<Vec<(&'static str, Strin
                 }
                 let loss = chances(course, &before, &run.margins)?.1;
                 if best.as_ref().is_none_or(|best| loss < best.0) {
-                    let period = period.map_or(String::new(), |period| format!(", periods of {period:.4}"));
+                    let period = period.map_or(String::new(), |period| format!(", periods of {}", length(period)));
                     best = Some((loss, format!("{words}{period}"), rating));
                 }
             }
@@ -66,6 +66,11 @@ pub(super) fn contenders(course: &Course<'_>) -> Result<Vec<(&'static str, Strin
         found.push((rating.system.name(), words, forecast));
     }
     Ok(found)
+}
+
+/// A length of time with the digits that matter.
+fn length(period: f64) -> String {
+    if period >= 10.0 { format!("{period:.0}") } else { format!("{period:.2}") }
 }
 
 /// From margins to probabilities, fitted to the later games before the split, and their log-loss on these.
