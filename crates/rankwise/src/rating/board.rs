@@ -136,11 +136,18 @@ impl Level {
     }
 
     /// An estimate with resamples in ascending order: percentiles, and their standard deviation.
-    pub fn within(self, rating: Option<f64>, resamples: &[f64]) -> Estimate {
+    ///
+    /// Resamples lean to the side to which the estimate itself leans: where more than half of them are above it, percentiles are
+    /// taken twice as far below the middle as that (bias-corrected; Efron, *The jackknife, the bootstrap and other
+    /// resampling plans*, 1982). `small` is the factor that a variance needs in a small sample, and `n_groups` the number of
+    /// independent groups: percentiles are taken as much farther out as a standard error would be (Hesterberg, *What teachers
+    /// should know about the bootstrap*, 2015).
+    pub fn within(self, rating: Option<f64>, resamples: &[f64], small: f64, n_groups: Option<usize>) -> Estimate {
         let n = resamples.len();
-        if n < 2 || rating.is_none() {
+        let (Some(value), Some(errors)) = (rating.filter(|_| n >= 2 && small.is_finite()), self.errors(n_groups))
+        else {
             return Estimate::bare(rating);
-        }
+        };
         let quantile = |share: f64| {
             let at = share * (n - 1) as f64;
             let (below, rest) = (at.floor() as usize, at.fract());
@@ -148,7 +155,14 @@ impl Level {
         };
         let mean = resamples.iter().sum::<f64>() / n as f64;
         let variance = resamples.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / (n - 1) as f64;
-        let interval = [quantile(0.5 - 0.5 * self.0), quantile(0.5 + 0.5 * self.0)];
+        let normal = Normal::standard();
+        let below =
+            resamples.partition_point(|&number| number < value) + resamples.partition_point(|&number| number <= value);
+        // Half a resample away from none and all.
+        let share = (0.5 * below as f64).clamp(0.5, n as f64 - 0.5) / n as f64;
+        let lean = 2.0 * normal.inverse_cdf(share);
+        let out = errors * small.sqrt();
+        let interval = [lean - out, lean + out].map(|at| quantile(normal.cdf(at)));
         Estimate { rating, error: Some(variance.sqrt()), interval: Some(interval), comparison: None }
     }
 }
@@ -260,12 +274,25 @@ mod tests {
         near(ends(Some(4)).unwrap()[0], -3.182446);
         assert_eq!((ends(Some(1)), ends(Some(0))), (None, None));
         let numbers: Vec<f64> = (0..=40).map(f64::from).collect();
-        let within = Level::new(0.9).unwrap().within(Some(7.0), &numbers);
-        assert_eq!((within.interval, within.rating), (Some([2.0, 38.0]), Some(7.0)));
+        // In the middle of the resamples: plain percentiles.
+        let within = Level::new(0.9).unwrap().within(Some(20.0), &numbers, 1.0, None);
+        let [low, high] = within.interval.unwrap();
+        near(low, 2.0);
+        near(high, 38.0);
+        // Below the middle, a quarter of them below it: Φ(2·Φ⁻¹(10.5/41) ± 1.644854) of the way.
+        let lower = Level::new(0.9).unwrap().within(Some(10.0), &numbers, 1.0, None).interval.unwrap();
+        near(lower[0], 40.0 * 0.001_559_8);
+        near(lower[1], 40.0 * 0.630_812_7);
+        // A variance twice as large, and few groups.
+        let wide = level.within(Some(20.0), &numbers, 2.0, None).interval.unwrap();
+        near(wide[0], 40.0 * 0.002_787_3);
+        assert!(level.within(Some(20.0), &numbers, 1.0, Some(4)).interval.unwrap()[0] < wide[0]);
+        assert_eq!(level.within(Some(20.0), &numbers, 1.0, Some(1)).interval, None);
         near(within.error.unwrap(), (41.0f64 * 42.0 / 12.0).sqrt());
-        assert_eq!(level.within(None, &numbers).interval, None);
+        assert_eq!(level.within(None, &numbers, 1.0, None).interval, None);
         assert!([0.0, 1.0, 95.0, f64::NAN].iter().all(|&bad| Level::new(bad).is_err()));
         let scaled = within.scaled(10.0, 1.0);
-        assert_eq!((scaled.rating, scaled.interval), (Some(71.0), Some([21.0, 381.0])));
+        assert_eq!(scaled.rating, Some(201.0));
+        near(scaled.interval.unwrap()[1], 381.0);
     }
 }

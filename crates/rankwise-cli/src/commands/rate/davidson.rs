@@ -88,7 +88,8 @@ impl Known {
             let resamples = fit.bootstrap(plan.n_resamples, seed)?;
             intervals.n_resamples = Some(plan.n_resamples);
             intervals.n_groups = fit.n_groups();
-            let within = |(value, numbers): (Option<f64>, &Vec<f64>)| level.within(value, numbers);
+            let (small, n_groups) = (resamples.small_sample, fit.n_groups());
+            let within = |(value, numbers): (Option<f64>, &Vec<f64>)| level.within(value, numbers, small, n_groups);
             let rating = |k: usize| {
                 let compared = within((fit.ratings[k], &resamples.comparisons[k])).interval;
                 within((fit.ratings[k], &resamples.ratings[k])).compared(compared)

@@ -40,7 +40,7 @@ pub(super) fn rate(
             let within = |(player, strength): (usize, &Option<rankwise::rating::Strength>)| {
                 let mut numbers = resamples.of(player).to_vec();
                 numbers.sort_unstable_by(f64::total_cmp);
-                level.within(strength.map(|strength| strength.rating), &numbers)
+                level.within(strength.map(|strength| strength.rating), &numbers, 1.0, n_groups)
             };
             run.strengths.iter().enumerate().map(within).collect()
         }

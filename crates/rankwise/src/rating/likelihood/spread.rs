@@ -59,6 +59,8 @@ pub struct DavidsonResamples {
     pub comparisons: Vec<Vec<f64>>,
     /// The same for effects.
     pub effects: Vec<Vec<f64>>,
+    /// What a variance is multiplied by because the answer was found on the same games.
+    pub small_sample: f64,
 }
 
 /// Variances of ratings, effects and θ.
@@ -362,8 +364,10 @@ impl DavidsonRatings {
             ratings: vec![Vec::new(); self.ratings.len()],
             comparisons: vec![Vec::new(); self.ratings.len()],
             effects: vec![Vec::new(); self.effects.len()],
+            small_sample: 1.0,
         };
         let Some(state) = &self.state else { return Ok(found) };
+        found.small_sample = state.correction();
         let size = state.players.len() + state.columns.len();
         if n_resamples == 0 || n_resamples > MAX_NUMBERS / size {
             return Err(Error::parameter(
