@@ -193,7 +193,7 @@ fn ten_thousand_items_without_a_common_opponent() {
         assert!(lines.iter().all(|line| line["rank_high"].as_u64() <= Some(2)));
         assert!(lines.iter().all(|line| line["rating"].is_null() || line["rating"].as_f64().unwrap().is_finite()));
     }
-    room.run("rate --pairs games.csv --chances all.csv").fails(1, &["1000 items"]);
+    room.run("rate --pairs games.csv --chances all.csv").fails(1, &["1000 items", "--chances"]);
 }
 
 #[test]
@@ -215,6 +215,9 @@ fn which_system_predicts_best() {
     let text = room.run("rate --pairs games.csv --backtest --split 0.5 -o systems.csv").ends(0).out;
     assert!(text.contains("predicts these games best") && text.contains("zero_one"), "{text}");
     assert_eq!(room.read("systems.csv").lines().count(), 9);
+    let few = self::room("left,right,outcome\na,b,left\nb,a,left\na,b,tie\nb,a,left\na,b,left\nb,a,tie\n");
+    let ran = few.run("rate --pairs games.csv --backtest --split 0.8").ends(0);
+    assert!(ran.out.contains("Too few games") && ran.out.contains("1 game predicted"), "{}", ran.out);
     room.run("rate --pairs games.csv --backtest --split 1").fails(2, &["--split"]);
     room.run("rate --pairs games.csv --backtest --anchor ann=1").fails(2, &["--anchor", "--backtest"]);
 }
@@ -257,6 +260,8 @@ fn bad_input_is_named() {
     fails("left.x,right.x,outcome\n1,2,left\n", "", &["no columns left and right"]);
     fails("left,right\na,b\n", "", &["outcome"]);
     fails(start, "--time when", &["when"]);
+    fails("left,right,outcome,weight\na,b,left,1e308\n", "", &["line 2", "weight", "1000000000000"]);
+    fails("left,right,outcome,weight\na,b,left,0\n", "", &["games.csv", "weight 0"]);
     let room = room(start);
     for (options, word) in [
         ("--ci 95", "--ci"),
@@ -269,6 +274,10 @@ fn bad_input_is_named() {
         ("--ci-method own", "own"),
         ("--ci-method sandwich --resamples 10", "--resamples"),
         ("--split 0.5", "--backtest"),
+        ("--backtest --system elo", "--system"),
+        ("--backtest --ci 0.9", "--ci"),
+        ("--chances -", "--chances"),
+        ("--anchor a=1e308", "--anchor"),
         ("-o board.txt", ".html"),
         ("--system chess", "davidson"),
         ("--C -1", "C"),

@@ -161,7 +161,7 @@ pub(super) fn k_factor(typed: &str) -> Result<KFactor, String> {
 
 /// `ITEM=RATING`; an item's name may contain `=`.
 pub(super) fn anchor(typed: &str) -> Result<(String, f64), String> {
-    let rating = |text: &str| text.trim().parse::<f64>().ok().filter(|rating| rating.is_finite());
+    let rating = |text: &str| text.trim().parse::<f64>().ok().filter(|rating| rating.abs() <= 1e9);
     match typed.rsplit_once('=').and_then(|(item, text)| Some((item.trim(), rating(text)?))) {
         Some((item, rating)) if !item.is_empty() => Ok((item.to_string(), rating)),
         _ => Err("expected an item and its rating, such as gpt-4=1000".into()),

@@ -27,7 +27,7 @@ so, and --C gives finite ones. A rank is a range: who is above or below for cert
 that do not overlap (without the doubt about where the average lies, which all items share).
 
 Columns left.NAME and right.NAME (the length of an answer, say) are effects that davidson fits
-together with the ratings; --side is that of being named first, where pair.neutral is not 1.
+together with the ratings; --side is that of being named first, where pair.neutral is 0.
 --backtest predicts every game of the last part before it is seen, by every system, and by machines
 on features if there are any.")]
 pub(crate) struct RateArgs {
@@ -38,9 +38,9 @@ pub(crate) struct RateArgs {
     pub(crate) time: Option<String>,
     #[command(flatten)]
     pub(crate) format: FormatArg,
-    /// How ratings are found
-    #[arg(long, value_name = "NAME", default_value = "davidson", value_parser = choice::system())]
-    pub(crate) system: SystemName,
+    /// How ratings are found [default: davidson]
+    #[arg(long, value_name = "NAME", value_parser = choice::system())]
+    pub(crate) system: Option<SystemName>,
     /// davidson: minimise ½‖ratings‖² + C·(−log likelihood) instead of the likelihood alone
     #[arg(long = "C", value_name = "X", allow_negative_numbers = true)]
     pub(crate) c: Option<f64>,
@@ -50,22 +50,17 @@ pub(crate) struct RateArgs {
     /// Fit what being named first is worth: home, the white pieces, the first answer
     #[arg(long)]
     pub(crate) side: bool,
-    /// elo: how far a game may move a rating, or `fide` for the rules of chess [default: 32]
+    /// elo: how far a game may move a rating, or `fide` for the rules of chess (40 in the
+    /// first 30 games, then 20, from 2400 on 10) [default: 32]
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = choice::k_factor)]
     pub(crate) k: Option<KFactor>,
     /// elo, glicko, glicko2, trueskill: games within so much time count as played at once [default: games of equal time;
     /// glicko, glicko2: about ten games of a player]
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     pub(crate) period: Option<f64>,
-    /// The share of cases in which intervals should hold what is true
-    #[arg(
-        long,
-        value_name = "SHARE",
-        default_value_t = 0.95,
-        allow_negative_numbers = true,
-        help_heading = "Intervals"
-    )]
-    pub(crate) ci: f64,
+    /// The share of cases in which intervals should hold what is true [default: 0.95]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, help_heading = "Intervals")]
+    pub(crate) ci: Option<f64>,
     /// sandwich: errors that hold even if the model does not (davidson); bootstrap: resampled games; own: the deviations
     /// that glicko, glicko2 and trueskill keep. With groups, whole groups are independent, games are not [default:
     /// sandwich, own; elo: bootstrap]

@@ -87,8 +87,9 @@ pub(crate) fn rate(args: &RateArgs) -> Run<RatePlan> {
     let mut files = pair_files(&args.source, args.format.format, Precision::F64)?;
     files.as_games = true;
     files.columns.time = args.time.clone();
-    let level = Level::new(args.ci)
-        .map_err(|_| Failure::Usage(format!("--ci {} is no share between 0 and 1; try --ci 0.95", args.ci)))?;
+    let ci = args.ci.unwrap_or(0.95);
+    let level =
+        Level::new(ci).map_err(|_| Failure::Usage(format!("--ci {ci} is no share between 0 and 1; try --ci 0.95")))?;
     let rating = system(args)?;
     let resamples = match &rating {
         RatingPlan::Davidson(..) => RESAMPLES,
@@ -97,6 +98,9 @@ pub(crate) fn rate(args: &RateArgs) -> Run<RatePlan> {
     let mut targets = Vec::new();
     for path in &args.output {
         targets.push((path.clone(), Shape::of(path)?));
+    }
+    if args.chances.as_deref() == Some(Path::new("-")) {
+        return Err(Failure::Usage("--chances is written to a file; name one".into()));
     }
     targets.extend(args.chances.iter().map(|path| (path.clone(), Shape::Chances)));
     if let Some(twice) = (1..targets.len()).find(|&k| targets[..k].iter().any(|(path, _)| *path == targets[k].0)) {
@@ -116,6 +120,8 @@ pub(crate) fn rate(args: &RateArgs) -> Run<RatePlan> {
             ("--C", args.c.is_some()),
             ("--half-life", args.half_life.is_some()),
             ("--k", args.k.is_some()),
+            ("--system", args.system.is_some()),
+            ("--ci", args.ci.is_some()),
         ];
         refuse(&of_boards, "--backtest, which tries every system", "leave out --backtest")?;
     }
@@ -132,13 +138,14 @@ pub(crate) fn rate(args: &RateArgs) -> Run<RatePlan> {
 
 fn system(args: &RateArgs) -> Run<RatingPlan> {
     let method = args.ci_method;
-    let with = format!("--system {}", args.system.name());
+    let name = args.system.unwrap_or(SystemName::Davidson);
+    let with = format!("--system {}", name.name());
     if args.resamples.is_some() && method.is_some_and(|method| method != IntervalName::Bootstrap) {
         return Err(Failure::Usage("--resamples is for --ci-method bootstrap; leave one of them out".into()));
     }
     // Who asks for resamples asks for a bootstrap.
     let method = method.or(args.resamples.map(|_| IntervalName::Bootstrap));
-    if args.system == SystemName::Davidson {
+    if name == SystemName::Davidson {
         let typed = [("--k", args.k.is_some()), ("--period", args.period.is_some())];
         if !args.backtest {
             refuse(&typed, &with, "choose --system elo")?;
@@ -152,11 +159,11 @@ fn system(args: &RateArgs) -> Run<RatingPlan> {
     refuse(&typed, &with, "choose --system davidson")?;
     let sandwich = [("--ci-method sandwich", method == Some(IntervalName::Sandwich))];
     refuse(&sandwich, &with, "choose --ci-method bootstrap")?;
-    let is_elo = args.system == SystemName::Elo;
+    let is_elo = name == SystemName::Elo;
     refuse(&[("--k", args.k.is_some() && !is_elo)], &with, "choose --system elo")?;
     let own = [("--ci-method own", method == Some(IntervalName::Own) && is_elo)];
     refuse(&own, "--system elo, which keeps no deviations", "choose --ci-method bootstrap")?;
-    let usual = System::named(args.system.name()).unwrap_or(System::ALL[0]);
+    let usual = System::named(name.name()).unwrap_or(System::ALL[0]);
     let system = match (usual, args.k) {
         (System::Elo { .. }, Some(k)) => System::Elo { k },
         _ => usual,

@@ -59,7 +59,7 @@ impl Times {
                     Some(TimeUnit::Numbers) => "a number, as in the rows before",
                 };
                 let problem = format!("found {word:?}, expected {expected}");
-                let remedy = "correct it, or leave the column out with --drop time";
+                let remedy = format!("correct it, or leave the column out with --drop {}", table.header.names[column]);
                 Err(Error::data(table.place(column), problem, remedy))
             }
         }

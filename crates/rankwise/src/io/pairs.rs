@@ -12,6 +12,9 @@ use crate::error::{Error, Place, Result};
 /// Items are numbered in u32, and every pair may bring two of them.
 const MAX_PAIRS: usize = (u32::MAX / 2) as usize;
 
+/// A weight is a number of games, and no more than this.
+const MAX_GAMES: f64 = 1e12;
+
 /// Where pairs are, and how to read them.
 #[derive(Debug, Clone)]
 pub struct PairFiles {
@@ -456,7 +459,18 @@ impl PairRows {
             outcomes.push(outcome(table, column)?);
         }
         if let (Some(weights), Some(column)) = (&mut self.weights, layout.weight) {
-            weights.push(table.weight(column)?);
+            let weight = table.weight(column)?;
+            if layout.are_games && weight > MAX_GAMES {
+                let problem = format!(
+                    "the weight {weight} stands for more games than there can be, expected at most {MAX_GAMES}"
+                );
+                return Err(Error::data(
+                    table.place(column),
+                    problem,
+                    "correct it, or divide all weights by the same number",
+                ));
+            }
+            weights.push(weight);
         }
         if let (Some(groups), Some(column)) = (&mut self.groups, layout.group) {
             groups.push(self.known_groups.number(table.word(column)?));

@@ -23,6 +23,11 @@ pub struct Record {
 }
 
 impl Record {
+    /// The weight of all games.
+    pub fn games(&self) -> f64 {
+        self.wins + self.ties + self.losses
+    }
+
     /// The records of all players.
     pub fn of(games: &Games) -> Vec<Record> {
         let mut records = vec![Record::default(); games.players.len()];
@@ -119,17 +124,17 @@ impl Level {
     }
 
     /// Standard errors on either side of an estimate; with `n_groups` independent groups by Student's t.
-    fn errors(self, n_groups: Option<usize>) -> Option<f64> {
+    fn errors(self, n_groups: Option<f64>) -> Option<f64> {
         let at = 0.5 + 0.5 * self.0;
         let found = match n_groups {
             None => Normal::standard().inverse_cdf(at),
-            Some(n) => StudentsT::new(0.0, 1.0, n.checked_sub(1)? as f64).ok()?.inverse_cdf(at),
+            Some(n) => StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(at),
         };
         Some(found).filter(|found| found.is_finite())
     }
 
     /// An estimate with a standard error.
-    pub fn around(self, rating: Option<f64>, error: Option<f64>, n_groups: Option<usize>) -> Estimate {
+    pub fn around(self, rating: Option<f64>, error: Option<f64>, n_groups: Option<f64>) -> Estimate {
         let interval = rating.zip(error).zip(self.errors(n_groups));
         let interval = interval.map(|((rating, error), errors)| [rating - errors * error, rating + errors * error]);
         Estimate { rating, error, interval, comparison: None }
@@ -142,7 +147,7 @@ impl Level {
     /// resampling plans*, 1982). `small` is the factor that a variance needs in a small sample, and `n_groups` the number of
     /// independent groups: percentiles are taken as much farther out as a standard error would be (Hesterberg, *What teachers
     /// should know about the bootstrap*, 2015).
-    pub fn within(self, rating: Option<f64>, resamples: &[f64], small: f64, n_groups: Option<usize>) -> Estimate {
+    pub fn within(self, rating: Option<f64>, resamples: &[f64], small: f64, n_groups: Option<f64>) -> Estimate {
         let n = resamples.len();
         let (Some(value), Some(errors)) = (rating.filter(|_| n >= 2 && small.is_finite()), self.errors(n_groups))
         else {
@@ -164,6 +169,18 @@ impl Level {
         let out = errors * small.sqrt();
         let interval = [lean - out, lean + out].map(|at| quantile(normal.cdf(at)));
         Estimate { rating, error: Some(variance.sqrt()), interval: Some(interval), comparison: None }
+    }
+}
+
+impl Level {
+    /// The same with intervals that are no narrower than this standard error has them.
+    pub fn at_least(self, estimate: Estimate, error: Option<f64>) -> Estimate {
+        let least = self.around(estimate.rating, error, None).interval;
+        let wider = |ends: Option<[f64; 2]>| match (ends, least) {
+            (Some([low, high]), Some([least_low, least_high])) => Some([low.min(least_low), high.max(least_high)]),
+            _ => ends,
+        };
+        Estimate { interval: wider(estimate.interval), comparison: wider(estimate.comparison), ..estimate }
     }
 }
 
@@ -271,8 +288,8 @@ mod tests {
         let ends = |n| level.around(Some(1.0), Some(2.0), n).interval.map(|ends| ends.map(|end| (end - 1.0) / 2.0));
         let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-5, "{found} {expected}");
         near(ends(None).unwrap()[1], 1.959964);
-        near(ends(Some(4)).unwrap()[0], -3.182446);
-        assert_eq!((ends(Some(1)), ends(Some(0))), (None, None));
+        near(ends(Some(4.0)).unwrap()[0], -3.182446);
+        assert_eq!((ends(Some(1.0)), ends(Some(0.0))), (None, None));
         let numbers: Vec<f64> = (0..=40).map(f64::from).collect();
         // In the middle of the resamples: plain percentiles.
         let within = Level::new(0.9).unwrap().within(Some(20.0), &numbers, 1.0, None);
@@ -286,8 +303,8 @@ mod tests {
         // A variance twice as large, and few groups.
         let wide = level.within(Some(20.0), &numbers, 2.0, None).interval.unwrap();
         near(wide[0], 40.0 * 0.002_787_3);
-        assert!(level.within(Some(20.0), &numbers, 1.0, Some(4)).interval.unwrap()[0] < wide[0]);
-        assert_eq!(level.within(Some(20.0), &numbers, 1.0, Some(1)).interval, None);
+        assert!(level.within(Some(20.0), &numbers, 1.0, Some(4.0)).interval.unwrap()[0] < wide[0]);
+        assert_eq!(level.within(Some(20.0), &numbers, 1.0, Some(1.0)).interval, None);
         near(within.error.unwrap(), (41.0f64 * 42.0 / 12.0).sqrt());
         assert_eq!(level.within(None, &numbers, 1.0, None).interval, None);
         assert!([0.0, 1.0, 95.0, f64::NAN].iter().all(|&bad| Level::new(bad).is_err()));

@@ -21,6 +21,9 @@ pub enum KFactor {
     Constant(f64),
     /// The rules of the world chess federation until 2009: 25 in a player's first 30 games, then 15, and 10 for ever
     /// once the rating has reached 2400. A game of weight w is w games. What holds before a period holds for all of it.
+    FideUntil2009,
+    /// The rules of the world chess federation since 2014: 40 in a player's first 30 games, then 20, and 10 for ever once
+    /// the rating has reached 2400.
     Fide,
 }
 
@@ -146,9 +149,11 @@ impl KFactor {
     fn of(self, player: &Player) -> f64 {
         match self {
             KFactor::Constant(k) => k,
-            KFactor::Fide if player.was_master => 10.0,
-            KFactor::Fide if player.n_games < NEW_PLAYER_GAMES => 25.0,
-            KFactor::Fide => 15.0,
+            KFactor::FideUntil2009 | KFactor::Fide if player.was_master => 10.0,
+            KFactor::FideUntil2009 if player.n_games < NEW_PLAYER_GAMES => 25.0,
+            KFactor::FideUntil2009 => 15.0,
+            KFactor::Fide if player.n_games < NEW_PLAYER_GAMES => 40.0,
+            KFactor::Fide => 20.0,
         }
     }
 }
@@ -198,7 +203,7 @@ mod tests {
     /// Every game is between equals, so that each one moves by K/2.
     #[test]
     fn the_rules_of_chess() {
-        let mut elo = Elo::new(KFactor::Fide, 1200.0).unwrap();
+        let mut elo = Elo::new(KFactor::FideUntil2009, 1200.0).unwrap();
         let mut step = |n_games, rating: f64, outcome| {
             elo.set(0, rating, n_games).unwrap();
             elo.set(1, rating, 30).unwrap();

@@ -1,7 +1,7 @@
 //! Which online system, with what settings, and its run over games.
 //!
-//! Games of the same *period* count as played at once. Periods have a length, from the first game on, the last one with
-//! both its ends; games of the same time are always in the same one. Where no length is given, Elo and TrueSkill take
+//! Games of the same *period* count as played at once. Periods have a length, from the first game on; the end of one is the
+//! beginning of the next, and games of the same time are always in the same one. Where no length is given, Elo and TrueSkill take
 //! games of exactly the same time together. Glicko and Glicko-2 want periods in which a player has about ten games
 //! (Glickman): time from the first to the last game · 10 / the median player's number of games, at most that time itself,
 //! and 1 if it is 0. Games are counted by weight, so that weight 2 is twice and weight 0 is absent here too.
@@ -225,9 +225,8 @@ impl Plan {
         };
         let number = |time: f64| match period {
             Some(length) => {
-                // Halves, since twice the largest time is not a number; the last period has both its ends.
-                let lengths = |time: f64| (0.5 * time - 0.5 * first) / (0.5 * length);
-                lengths(time).floor().min((lengths(end).ceil() - 1.0).max(0.0))
+                // Halves, since twice the largest time is not a number.
+                ((0.5 * time - 0.5 * first) / (0.5 * length)).floor()
             }
             None => time,
         };
@@ -343,7 +342,8 @@ fn usual_period(games: &Games, first: f64, last: f64) -> f64 {
         return 1.0;
     }
     let median = 0.5 * (upper + counts[(counts.len() - 1) / 2]);
-    (span * (GAMES_OF_PERIOD / median).min(1.0)).max(f64::MIN_POSITIVE)
+    // A little more, so that the last game is not alone in a period of its own.
+    (span * (GAMES_OF_PERIOD / median).min(1.0) * (1.0 + 1e-9)).clamp(f64::MIN_POSITIVE, f64::MAX)
 }
 
 fn share_of_ties(games: &[Game]) -> f64 {

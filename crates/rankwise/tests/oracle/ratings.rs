@@ -82,19 +82,35 @@ fn standard_errors_equal_independent_ones() {
                 Some(groups) => {
                     let distinct: std::collections::BTreeSet<u32> = counted().map(|k| groups[k]).collect();
                     assert_eq!(errors.n_groups, Some(distinct.len()));
-                    distinct.len() as f64 / (distinct.len() as f64 - 1.0)
+                    // As many groups of equal size as say as much.
+                    let weight = |k: usize| games.games[k].weight;
+                    let sum = |group: u32| counted().filter(|&k| groups[k] == group).map(weight).sum::<f64>();
+                    let squares: f64 = distinct.iter().map(|&group| sum(group).powi(2)).sum();
+                    let effective = counted().map(weight).sum::<f64>().powi(2) / squares;
+                    near(errors.effective_groups.unwrap(), effective, 1e-12, name);
+                    effective / (effective - 1.0)
                 }
-                None if case["C"].is_null() => counted().count() as f64 / (counted().count() - n_numbers) as f64,
+                None if case["C"].is_null() => {
+                    let n: f64 = counted().map(|k| games.games[k].weight).sum();
+                    n / (n - n_numbers as f64)
+                }
                 None => 1.0,
             };
             // With a penalty, ratings are thought of as drawn from a normal distribution.
-            let [expected, penalty] = [kind, "penalty"].map(|kind| &case["errors"][kind]);
-            let total = |(games, penalty): (f64, f64)| (factor * games * games + penalty * penalty).sqrt();
-            let both = |name: &str| numbers(&expected[name]).into_iter().zip(numbers(&penalty[name])).map(total);
+            // Nothing is surer than the model itself says.
+            let [expected, penalty, model] = [kind, "penalty", "model"].map(|kind| &case["errors"][kind]);
+            let total = |((games, penalty), model): ((f64, f64), f64)| {
+                (factor * games * games + penalty * penalty).sqrt().max(model)
+            };
+            let both = |name: &str| {
+                let expected = numbers(&expected[name]).into_iter().zip(numbers(&penalty[name]));
+                expected.zip(numbers(&model[name])).map(total)
+            };
             for (k, error) in both("r").enumerate() {
                 near(errors.ratings[k].unwrap(), error, 1e-7, &format!("{name}, {kind}, item {k}"));
             }
-            let alone = |name: &str| expected[name].as_f64().zip(penalty[name].as_f64()).map(total);
+            let alone =
+                |name: &str| expected[name].as_f64().zip(penalty[name].as_f64()).zip(model[name].as_f64()).map(total);
             if let Some(error) = alone("ln_nu") {
                 near(errors.ln_tie_parameter.unwrap(), error, 1e-7, &format!("{name}, {kind}, ties"));
             }
@@ -247,6 +263,49 @@ fn decay_is_a_weight() {
     let other = DavidsonRating::new().fit(&Games::new(games.players.clone(), weighted).unwrap()).unwrap();
     for player in 0..8 {
         near(one.ratings[player].unwrap(), other.ratings[player].unwrap(), 1e-10, "decay");
+    }
+}
+
+/// A game that ended as expected is no proof: who has tied once, and judges who agree, are not known for certain.
+#[test]
+fn agreement_by_chance_makes_nobody_sure() {
+    let mut games = simulate(10, 1_000, 25);
+    let tie = Game { time: 1e3, left: 10, right: 0, outcome: Outcome::Tie, is_neutral: true, weight: 1.0 };
+    games.games.push(tie);
+    games.players.push("new".into());
+    let fit = DavidsonRating::new().fit(&games).unwrap();
+    let (errors, resamples) = (fit.standard_errors(), fit.bootstrap(100, 0).unwrap());
+    assert!(errors.ratings[10].unwrap() > 1.0 && errors.comparisons[10].unwrap() > 1.0);
+    assert!(resamples.least_errors[10].unwrap() > 1.0);
+    // Two judges with the same eight verdicts.
+    let eight = [(0, 1, 0), (1, 0, 2), (0, 2, 0), (1, 2, 0), (2, 1, 0), (1, 0, 0), (2, 0, 0), (0, 1, 1)];
+    let list: Vec<_> = eight.iter().map(|&(a, b, outcome)| (a, b, Outcome::ALL[outcome])).collect();
+    let mut judged = small(&[list.clone(), list].concat());
+    judged.groups = Some((0..16).map(|k| k / 8).collect());
+    let errors = DavidsonRating::new().fit(&judged).unwrap().standard_errors();
+    assert!(errors.ratings.iter().all(|error| error.unwrap() > 0.3), "{errors:?}");
+}
+
+/// A chain of 1,500 players, each of whom won three of five games against the next: ln 1.5 from each to the next, and at its ends
+/// as unsure as 1,499 steps make it. A weight is a number of games, so that three rows say what five games do.
+#[test]
+fn long_chains_are_solved_exactly() {
+    for n in [700u32, 1_500] {
+        let game =
+            |k: u32, outcome, weight| Game { time: 0.0, left: k, right: k + 1, outcome, is_neutral: true, weight };
+        let rows = (0..n - 1).flat_map(|k| [game(k, Outcome::Left, 3.0), game(k, Outcome::Right, 2.0)]).collect();
+        let games = Games::new((0..n).map(|k| k.to_string()).collect(), rows).unwrap();
+        let fit = DavidsonRating::new().fit(&games).unwrap();
+        assert!(fit.is_converged, "{}", fit.iterations);
+        for k in 0..n as usize {
+            let expected = 1.5f64.ln() * (0.5 * f64::from(n - 1) - k as f64);
+            near(fit.ratings[k].unwrap(), expected, 1e-8, "chain");
+        }
+        // Every step has a variance of 1/(5·0.6·0.4), and the mean of all steps is spread over them.
+        let step = 1.0 / 1.2 * 5.0 * f64::from(n - 1) / (5.0 * f64::from(n - 1) - f64::from(n - 1));
+        let sum: f64 = (1..n).map(|k| (1.0 - f64::from(k) / f64::from(n)).powi(2)).sum();
+        let found = fit.standard_errors().ratings[0].unwrap();
+        near(found / (step * sum).sqrt(), 1.0, if n > 1_000 { 0.2 } else { 1e-6 }, "chain");
     }
 }
 

@@ -11,7 +11,7 @@ use super::input_warnings;
 use crate::exit::{Failure, Run};
 use crate::output::{self, Output};
 use crate::plan::{RatePlan, Shape};
-use crate::text::{csv_field, number, table as text_table};
+use crate::text::{count, csv_field, number, table as text_table};
 
 /// Compares the systems.
 pub(super) fn run(
@@ -91,7 +91,7 @@ fn csv(found: &Backtested) -> String {
             number(one.zero_one),
             cell(one.auc),
             cell(one.behind.map(|behind| behind.0)),
-            cell(one.behind.map(|behind| behind.1))
+            cell(one.behind.map(|behind| behind.1).filter(|error| error.is_finite()))
         );
     }
     csv
@@ -99,7 +99,10 @@ fn csv(found: &Backtested) -> String {
 
 fn text(found: &Backtested, from: Option<String>) -> String {
     let row = |one: &Contender| {
-        let behind = one.behind.map_or("–".into(), |(more, error)| format!("{more:.4} ± {error:.4}"));
+        let behind = one.behind.map_or("–".into(), |(more, error)| match error.is_finite() {
+            true => format!("{more:.4} ± {error:.4}"),
+            false => format!("{more:.4}"),
+        });
         [
             one.name.to_string(),
             format!("{:.4}", one.log_loss),
@@ -113,14 +116,18 @@ fn text(found: &Backtested, from: Option<String>) -> String {
     let mut text = text_table(header, found.contenders.iter().map(row));
     let from = from.map_or(String::new(), |from| format!(", from {from} on"));
     text += &format!(
-        "{} games predicted before they were seen{from}, after {} to learn from.\n",
-        found.n_predicted, found.n_before
+        "{} predicted before seen{from}, after {} to learn from.\n",
+        count(found.n_predicted, "game"),
+        found.n_before
     );
     text + &advice(&found.contenders) + "\n"
 }
 
 /// Which system to use, and which do as well as far as these games can tell.
 fn advice(contenders: &[Contender]) -> String {
+    if contenders.iter().any(|one| one.behind.is_some_and(|(_, error)| error.is_infinite())) {
+        return "Too few games to tell which system predicts best.".into();
+    }
     let close: Vec<&str> = contenders
         .iter()
         .filter(|one| one.behind.is_some_and(|(more, error)| more <= 2.0 * error))

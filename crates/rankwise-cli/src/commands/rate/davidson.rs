@@ -88,11 +88,12 @@ impl Known {
             let resamples = fit.bootstrap(plan.n_resamples, seed)?;
             intervals.n_resamples = Some(plan.n_resamples);
             intervals.n_groups = fit.n_groups();
-            let (small, n_groups) = (resamples.small_sample, fit.n_groups());
+            let (small, n_groups) = (resamples.small_sample, resamples.effective_groups);
             let within = |(value, numbers): (Option<f64>, &Vec<f64>)| level.within(value, numbers, small, n_groups);
             let rating = |k: usize| {
                 let compared = within((fit.ratings[k], &resamples.comparisons[k])).interval;
-                within((fit.ratings[k], &resamples.ratings[k])).compared(compared)
+                let estimate = within((fit.ratings[k], &resamples.ratings[k])).compared(compared);
+                level.at_least(estimate, resamples.least_errors[k])
             };
             return Ok(Known {
                 ratings: (0..fit.ratings.len()).map(rating).collect(),
@@ -102,7 +103,7 @@ impl Known {
         }
         let errors = fit.standard_errors();
         (intervals.n_groups, intervals.n_draws) = (errors.n_groups, errors.n_draws);
-        let around = |(value, error): (Option<f64>, &Option<f64>)| level.around(value, *error, errors.n_groups);
+        let around = |(value, error): (Option<f64>, &Option<f64>)| level.around(value, *error, errors.effective_groups);
         let rating = |k: usize| {
             let compared = around((fit.ratings[k], &errors.comparisons[k])).interval;
             around((fit.ratings[k], &errors.ratings[k])).compared(compared)
@@ -129,11 +130,17 @@ fn warnings(games: &Games, fit: &DavidsonRatings, rating: &DavidsonRating) -> Ve
     if fit.tie_parameter == f64::INFINITY {
         warnings.push("every game is a tie: nothing tells the items apart, and no rating is given".into());
     } else if fit.parts.is_separable {
-        warnings.push(format!(
-            "wins and ties can be told apart perfectly{}, so that ratings and the tie parameter grow without end: no rating \
-             is given; {REMEDY}",
-            if fit.effects.is_empty() { "" } else { " by ratings and effects" }
-        ));
+        warnings.push(match fit.effects.is_empty() {
+            true => format!(
+                "wins and ties can be told apart perfectly, so that ratings and the tie parameter grow without end: no \
+                     rating is given; {REMEDY}"
+            ),
+            false => format!(
+                "ratings and effects together tell the games perfectly, and grow without end ({}): no rating is given; \
+                     leave out --side, or the columns of the effect",
+                names(&fit.effects.iter().map(|effect| effect.name.as_str()).collect::<Vec<_>>())
+            ),
+        });
     } else if !unrated.is_empty() {
         warnings.push(format!(
             "{} without a finite rating ({}): the games between {} and the others were all won by one side; {REMEDY}",

@@ -117,7 +117,7 @@ impl Found {
                 cell(rating),
                 cell(interval.map(|ends| ends[0])),
                 cell(interval.map(|ends| ends[1])),
-                record.n_games.to_string(),
+                rounded(record.games()),
             ];
             row.extend([record.wins, record.ties, record.losses].map(rounded));
             if self.has_scales() {
@@ -169,7 +169,7 @@ impl Found {
                 line.ranks[1],
                 cell(rating),
                 cell(error),
-                record.n_games,
+                number(record.games()),
                 number(record.wins),
                 number(record.ties),
                 number(record.losses)
@@ -189,7 +189,7 @@ impl Found {
                 "compare_low": line.estimate.for_comparing().map(|ends| ends[0]),
                 "compare_high": line.estimate.for_comparing().map(|ends| ends[1]),
                 "rank_low": line.ranks[0], "rank_high": line.ranks[1], "part": line.part + 1, "scale": line.scale.map(|scale| scale + 1),
-                "games": record.n_games, "wins": record.wins, "ties": record.ties, "losses": record.losses,
+                "games": record.games(), "wins": record.wins, "ties": record.ties, "losses": record.losses,
             })
         };
         let effect = |(name, effect): &(String, Estimate)| {
@@ -206,7 +206,7 @@ impl Found {
         let mut add = |name: &str, value: Value| known.insert(name.into(), value);
         add("system", json!(self.system));
         add("unit", json!(self.unit));
-        add("games", json!(games.games.len()));
+        add("games", json!(games.games.iter().filter(|game| game.weight > 0.0).count()));
         add("items", json!(self.standings.len()));
         add("ties", json!(games.n_ties()));
         // JSON has no infinity.

@@ -25,6 +25,9 @@ const LINES: usize = 50;
 /// Items of which every pair has its chances written: half a million pairs.
 const MAX_CHANCES: usize = 1000;
 
+/// Resamples that should lie outside of an interval at least.
+const LEAST_OUTSIDE: f64 = 5.0;
+
 /// Rates.
 pub(super) fn run(args: &RateArgs, common: &Common, output: &Output) -> Run<()> {
     let plan = plan::rate(args)?;
@@ -36,6 +39,17 @@ pub(super) fn run(args: &RateArgs, common: &Common, output: &Output) -> Run<()> 
     let table = io::read_pairs(&plan.files)?;
     let games = table.to_games()?;
     let seconds_load = clock.elapsed().as_secs_f64();
+    if games.games.iter().all(|game| game.weight == 0.0) {
+        return Err(Failure::Fault(format!("{}: every row has weight 0; give some of them a weight", table.source)));
+    }
+    let n_items = games.players.len();
+    if let Some((path, _)) = plan.targets.iter().find(|(_, shape)| *shape == Shape::Chances && n_items > MAX_CHANCES) {
+        return Err(Failure::Fault(format!(
+            "{}: the chances of all pairs of {n_items} items are too many for a file; leave --chances out, or give games of \
+             up to {MAX_CHANCES} items",
+            path.display()
+        )));
+    }
     if let Some(split) = plan.split {
         return backtest::run(table, &games, &plan, split, args.period, seconds_load, output);
     }
@@ -45,6 +59,16 @@ pub(super) fn run(args: &RateArgs, common: &Common, output: &Output) -> Run<()> 
     };
     found.warnings.splice(0..0, input_warnings(&table, &games, &plan));
     found.warnings.extend(part_warning(&found.parts.part_sizes));
+    let n_outside = found.intervals.n_resamples.map(|n| n as f64 * (1.0 - plan.level.share()));
+    if let Some(n) = n_outside.filter(|n| *n < LEAST_OUTSIDE) {
+        found.warnings.push(format!(
+            "{n:.1} of the resamples lie outside of an interval, which leaves its ends to chance; --resamples {:.0} would do",
+            LEAST_OUTSIDE / (1.0 - plan.level.share())
+        ));
+    }
+    if args.source.items.is_some() {
+        found.warnings.push("--items: features are for --backtest; a leaderboard does not use them".into());
+    }
     if found.intervals.n_groups == Some(1) {
         found.warnings.push(
             "all games are in one group, which does not show how much groups vary: no intervals; leave the column out \
@@ -64,14 +88,6 @@ pub(super) fn run(args: &RateArgs, common: &Common, output: &Output) -> Run<()> 
         "seconds".into(),
         json!({ "load": seconds_load, "rate": seconds_rate, "intervals": seconds_intervals }),
     );
-    let n_items = found.standings.len();
-    if let Some((path, _)) = plan.targets.iter().find(|(_, shape)| *shape == Shape::Chances && n_items > MAX_CHANCES) {
-        return Err(Failure::Fault(format!(
-            "{}: the chances of all pairs of {n_items} items are too many for a file; they are written for up to \
-             {MAX_CHANCES} items",
-            path.display()
-        )));
-    }
     for (path, shape) in &plan.targets {
         let text = match shape {
             Shape::Csv => found.csv(&games),

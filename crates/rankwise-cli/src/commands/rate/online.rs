@@ -9,6 +9,9 @@ use crate::args::{IntervalName, UnitName};
 use crate::exit::Run;
 use crate::plan::RatePlan;
 
+/// Differences of ratings that are multiplied by less than this to get chances say nothing.
+const UNHEARD: f64 = 0.05;
+
 /// Ratings and what else was found, and how long each took.
 pub(super) fn rate(
     games: &Games,
@@ -40,7 +43,7 @@ pub(super) fn rate(
             let within = |(player, strength): (usize, &Option<rankwise::rating::Strength>)| {
                 let mut numbers = resamples.of(player).to_vec();
                 numbers.sort_unstable_by(f64::total_cmp);
-                level.within(strength.map(|strength| strength.rating), &numbers, 1.0, n_groups)
+                level.within(strength.map(|strength| strength.rating), &numbers, 1.0, n_groups.map(|n| n as f64))
             };
             run.strengths.iter().enumerate().map(within).collect()
         }
@@ -57,6 +60,14 @@ pub(super) fn rate(
     let parts = Parts::of(games.players.len(), &games.games);
     let free = Free { scale: true, side: false };
     let chances = Chances::fit(&run.margins, &games.games, free)?;
+    let mut warnings = Vec::new();
+    if chances.scale < UNHEARD {
+        warnings.push(
+            "what these ratings said before the games has next to nothing to do with how they ended; chances hardly \
+             depend on ratings"
+                .into(),
+        );
+    }
     let mut facts = Map::new();
     facts.insert("period".into(), json!(run.period));
     facts.insert("periods".into(), json!(run.n_periods));
@@ -81,7 +92,7 @@ pub(super) fn rate(
         }),
         parts,
         facts,
-        warnings: Vec::new(),
+        warnings,
     };
     Ok((found, [seconds_run, seconds_intervals]))
 }

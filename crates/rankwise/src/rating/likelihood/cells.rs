@@ -7,15 +7,13 @@ use crate::data::{Games, Outcome};
 /// Numbers that a cell's outcomes are counted by: wins of the first player, ties, wins of the second.
 pub(super) type Counts = [f64; 3];
 
-/// Equal games: the same cell, outcome, weight and group.
+/// Equal games: the same cell, outcome and group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Unit {
     pub(super) cell: u32,
     /// 0, 1 or 2 in [`Counts`].
     pub(super) outcome: u8,
-    /// The weight of each of the games.
-    pub(super) weight: f64,
-    /// How many games there are.
+    /// How many games there are: the sum of their weights.
     pub(super) n_games: f64,
 }
 
@@ -97,19 +95,17 @@ impl Cells {
         let mut last: Option<Entry> = None;
         for entry in entries {
             let is_same_cell = last.is_some_and(|last| last.players == entry.players && by_row(&last, &entry).is_eq());
-            let is_same_unit = is_same_cell
-                && last.is_some_and(|last| {
-                    (last.group, last.outcome, last.weight) == (entry.group, entry.outcome, entry.weight)
-                });
+            let is_same_unit =
+                is_same_cell && last.is_some_and(|last| (last.group, last.outcome) == (entry.group, entry.outcome));
             if !is_same_cell {
                 cells.players.push([(entry.players >> 32) as u32, entry.players as u32]);
                 cells.differences.extend_from_slice(row(&entry));
             }
             match cells.units.last_mut().filter(|_| is_same_unit) {
-                Some(unit) => unit.n_games += 1.0,
+                Some(unit) => unit.n_games += entry.weight,
                 None => {
                     let cell = cells.players.len() as u32 - 1;
-                    cells.units.push(Unit { cell, outcome: entry.outcome, weight: entry.weight, n_games: 1.0 });
+                    cells.units.push(Unit { cell, outcome: entry.outcome, n_games: entry.weight });
                     unit_groups.push(entry.group);
                 }
             }
@@ -146,7 +142,7 @@ impl Cells {
     pub(super) fn counts(&self) -> Vec<Counts> {
         let mut counts = vec![[0.0; 3]; self.n_cells()];
         for unit in &self.units {
-            counts[unit.cell as usize][unit.outcome as usize] += unit.weight * unit.n_games;
+            counts[unit.cell as usize][unit.outcome as usize] += unit.n_games;
         }
         counts
     }
@@ -156,11 +152,13 @@ impl Cells {
         self.group_starts.windows(2).map(|ends| &self.units[ends[0]..ends[1]])
     }
 
-    /// How many independent observations there are: groups, or games.
+    /// How many independent observations there are: games, or as many groups of equal size as say as much.
     pub(super) fn n_observations(&self) -> f64 {
-        match self.group_starts.len() {
-            0 => self.units.iter().map(|unit| unit.n_games).sum(),
-            n => n as f64 - 1.0,
+        let n_games = |units: &[Unit]| units.iter().map(|unit| unit.n_games).sum::<f64>();
+        let all = n_games(&self.units);
+        match self.group_starts.is_empty() {
+            true => all,
+            false => 1.0 / self.groups().map(|units| (n_games(units) / all).powi(2)).sum::<f64>(),
         }
     }
 }

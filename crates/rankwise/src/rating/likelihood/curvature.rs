@@ -18,7 +18,7 @@ const MAX_STEPS: usize = 20_000;
 
 /// The second derivatives at a point.
 pub(super) enum Curvature<'a> {
-    Dense { factor: Vec<f64>, n: usize },
+    Dense { factor: Vec<f64>, n: usize, diagonal: Vec<f64> },
     Sparse(Sparse<'a>),
 }
 
@@ -88,13 +88,21 @@ impl<'a> Curvature<'a> {
             matrix[(n + k) * size + n..][..extra].copy_from_slice(&corner[k * extra..][..extra]);
         }
         factor(&mut matrix, size);
-        Curvature::Dense { factor: matrix, n: size }
+        Curvature::Dense { factor: matrix, n: size, diagonal }
+    }
+
+    /// What is known of each player at least: the curvature by its own rating.
+    pub(super) fn diagonal(&self) -> &[f64] {
+        match self {
+            Curvature::Dense { diagonal, .. } => diagonal,
+            Curvature::Sparse(sparse) => &sparse.diagonal,
+        }
     }
 
     /// Solves for x, which comes as the right-hand side; `precision` is relative, for the solution without a matrix.
     pub(super) fn solve(&self, x: &mut [f64], precision: f64) {
         match self {
-            Curvature::Dense { factor, n } => {
+            Curvature::Dense { factor, n, .. } => {
                 solve_lower(factor, *n, x);
                 solve_upper(factor, *n, x);
             }

@@ -24,6 +24,10 @@ use crate::error::{Error, Result};
 
 /// What an effect for being named first is called.
 pub const FIRST_SIDE: &str = "first side";
+/// What is left of a game's weight at least.
+const LEAST_DECAY: f64 = 1e-9;
+/// A slope per game that is nothing but rounding.
+const FLAT: f64 = 1e-13;
 /// An effect that is worth more than this on average, in logarithms of odds, grows without end.
 const MAX_EFFECT: f64 = 25.0;
 
@@ -187,6 +191,10 @@ impl DavidsonRating {
         if !counted.iter().any(is_decisive) {
             // Whatever the ratings are, a tie parameter without bounds explains everything.
             found.tie_parameter = if counted.iter().any(|game| game.weight > 0.0) { f64::INFINITY } else { 0.0 };
+            if self.c.is_some() {
+                // The penalty has the last word.
+                found.ratings = found.parts.part.iter().map(|part| part.map(|_| 0.0)).collect();
+            }
             return Ok(found);
         }
         let Some(mut state) = self.state(games, &weights, &found.parts, names.len()) else { return Ok(found) };
@@ -219,7 +227,10 @@ impl DavidsonRating {
     /// The games' weights, less for those long ago.
     fn weights(&self, games: &Games) -> Vec<f64> {
         let last = games.games.last().map_or(0.0, |game| game.time);
-        let decay = |game: &Game| self.half_life.map_or(1.0, |half_life| (-(last - game.time) / half_life).exp2());
+        // However long ago, a game is not as if it had not been.
+        let decay = |game: &Game| {
+            self.half_life.map_or(1.0, |half_life| (-(last - game.time) / half_life).exp2().max(LEAST_DECAY))
+        };
         games.games.iter().map(|game| game.weight * decay(game)).collect()
     }
 
@@ -309,7 +320,7 @@ impl DavidsonRatings {
             self.gradient = shares.fold(0.0, f64::max);
             self.log_likelihood = -likelihood.cost(&state.point);
         }
-        (self.is_converged, self.iterations) = (ending.is_converged, ending.n_steps);
+        (self.is_converged, self.iterations) = (ending.is_converged || self.gradient <= FLAT, ending.n_steps);
         for (&player, &rating) in state.players.iter().zip(&state.point) {
             self.ratings[player as usize] = Some(rating);
         }

@@ -22,9 +22,9 @@ pub(super) const EXACT: Goal = Goal { step: 1e-10, max_steps: 200 };
 /// What is asked of resamples: a fiftieth of a point.
 pub(super) const ROUGH: Goal = Goal { step: 1e-4, max_steps: 50 };
 
-/// No number moves farther in one step: odds of 22,000 to 1.
+/// No difference between players, no effect and no θ moves farther in one step: odds of 22,000 to 1.
 const LONGEST: f64 = 10.0;
-/// Numbers beyond this are out of the reach of e^x.
+/// Effects and θ beyond this are out of the reach of e^x.
 const LIMIT: f64 = 600.0;
 
 /// Moves a point to the minimum.
@@ -38,17 +38,20 @@ pub(super) fn minimise(likelihood: &Likelihood<'_>, held: &[u32], goal: Goal, po
     let mut candidate = vec![0.0; point.len()];
     for n_steps in 1..=goal.max_steps {
         let mut step = gradient.clone();
-        Curvature::new(likelihood, &slopes, held).solve(&mut step, goal.step.clamp(1e-6, 1e-3));
+        Curvature::new(likelihood, &slopes, held).solve(&mut step, likelihood.precision(1e-3));
         let descent = along(&step, &gradient);
         let largest = step.iter().fold(0.0f64, |most, step| most.max(step.abs()));
         let reach = point.iter().fold(1.0f64, |most, number| most.max(number.abs()));
         // Less than rounding leaves of the value cannot be gained, whatever the step.
         let is_flat = || descent <= 4.0 * f64::EPSILON * likelihood.value(point).abs();
         let is_last = largest <= goal.step * reach || (largest <= 1e-3 * reach && is_flat());
-        if !(largest.is_finite() && reach <= LIMIT) {
+        let n = likelihood.n_players();
+        let extra = point[n..].iter().fold(0.0f64, |most, number| most.max(number.abs()));
+        if !(largest.is_finite() && extra <= LIMIT) {
             return Ending { is_converged: false, n_steps };
         }
-        let mut length = (LONGEST / largest).min(1.0);
+        let farthest = step[n..].iter().fold(likelihood.farthest(&step), |most, step| most.max(step.abs()));
+        let mut length = (LONGEST / farthest).min(1.0);
         let mut value = None;
         loop {
             for ((candidate, point), step) in candidate.iter_mut().zip(point.iter()).zip(&step) {

@@ -128,6 +128,19 @@ impl Likelihood<'_> {
         self.ridge * (point[player] - self.centre.get(player).copied().unwrap_or(0.0))
     }
 
+    /// The largest difference that a step makes between two players who met.
+    pub(super) fn farthest(&self, step: &[f64]) -> f64 {
+        let difference = |[first, second]: &[u32; 2]| (step[*first as usize] - step[*second as usize]).abs();
+        self.cells.players.iter().map(difference).fold(0.0, f64::max)
+    }
+
+    /// How precisely equations need to be solved without a matrix. Players who met few others may be far apart on the way from
+    /// one to the next, and equations for them ill-conditioned; where all met many, `usual` will do.
+    pub(super) fn precision(&self, usual: f64) -> f64 {
+        const MANY: usize = 64;
+        if self.meetings.cells.len() < MANY * self.n_players() { usual.min(1e-8) } else { usual }
+    }
+
     fn penalty(&self, point: &[f64]) -> f64 {
         if self.ridge == 0.0 {
             return 0.0;

@@ -2,10 +2,14 @@
 //!
 //! *Sandwich*: with A the second derivatives and s the slopes of one observation (a game, or all games of a group), the
 //! variance is A⁻¹·(Σ s·sᵀ)·A⁻¹, which holds whether or not the model does (White, *Maximum likelihood estimation of
-//! misspecified models*, 1982). Σ s·sᵀ is multiplied by n/(n − p) for n games and p numbers, or by g/(g − 1) for g groups. With
+//! misspecified models*, 1982). Σ s·sᵀ is multiplied by n/(n − p) for n games and p numbers, or by g/(g − 1) for g groups (as many of equal
+//! size as say as much). A weight is a number of games. With
 //! a penalty, which draws ratings to 0 and would make them look sure of that, ratings are thought of as drawn from a normal
 //! distribution of variance C: A has the penalty, and 1/C is added to the middle for every player. If the model holds, this is
 //! the variance of the ratings given the games.
+//!
+//! Where games agree by chance (a single tie is always as expected; two judges who say the same), their slopes would make a rating
+//! look sure: no variance is below A⁻¹, that of the model itself (beyond a thousand players, below what the player's own games can tell).
 //!
 //! Ratings sum to 0, so that the error of a rating has a part that all share: where the average lies, to which players with few
 //! games add most. Who is compared with others need not know that, and has a second error, against the average by games.
@@ -46,6 +50,8 @@ pub struct StandardErrors {
     pub ln_tie_parameter: Option<f64>,
     /// Groups that were independent, where games come in groups.
     pub n_groups: Option<usize>,
+    /// As many groups of equal size as say as much.
+    pub effective_groups: Option<f64>,
     /// Random draws that they were estimated from; `None`: they are exact.
     pub n_draws: Option<usize>,
 }
@@ -61,6 +67,11 @@ pub struct DavidsonResamples {
     pub effects: Vec<Vec<f64>>,
     /// What a variance is multiplied by because the answer was found on the same games.
     pub small_sample: f64,
+    /// As many groups of equal size as say as much, where games come in groups.
+    pub effective_groups: Option<f64>,
+    /// The standard errors of ratings if the model holds, which no interval should be narrower than (beyond a thousand
+    /// players, what a player's own games can tell).
+    pub least_errors: Vec<Option<f64>>,
 }
 
 /// Variances of ratings, effects and θ.
@@ -173,7 +184,7 @@ impl State {
             let mut squares = vec![[0.0; 3]; self.cells.n_cells()];
             for unit in &self.cells.units {
                 let [d, theta] = slopes[unit.cell as usize][unit.outcome as usize];
-                let factor = unit.n_games * unit.weight * unit.weight;
+                let factor = unit.n_games;
                 let sums = &mut squares[unit.cell as usize];
                 sums[0] += factor * d * d;
                 sums[1] += factor * d * theta;
@@ -194,7 +205,7 @@ impl State {
             let of_unit = |unit: &Unit| {
                 let [d, theta] = self.along(unit.cell as usize, x);
                 let [by_d, by_theta] = slopes[unit.cell as usize][unit.outcome as usize];
-                unit.weight * unit.n_games * (by_d * d + by_theta * theta)
+                unit.n_games * (by_d * d + by_theta * theta)
             };
             let of_group = |units: &[Unit]| units.iter().map(of_unit).sum::<f64>().powi(2);
             correction * self.cells.groups().map(of_group).sum::<f64>() + penalty
@@ -216,10 +227,17 @@ impl State {
             }
             x[at] += 1.0;
             curvature.solve(&mut x, 1e-6);
-            let plain = variance(&x);
-            let Some((_, by)) = tier else { return (plain, plain) };
+            // If the model holds, this is the variance: the solution along what was asked.
+            let asked = |at: usize, average: &dyn Fn(u32) -> f64| match tier {
+                Some((tier, _)) => x[at] - tier.iter().map(|&k| average(k) * x[k as usize]).sum::<f64>(),
+                None => x[at],
+            };
+            let own = asked(at, &|_| tier.map_or(0.0, |(tier, _)| 1.0 / tier.len() as f64));
+            let plain = variance(&x).max(own);
+            let Some((tier, by)) = tier else { return (plain, plain) };
             x.iter_mut().zip(by).for_each(|(x, by)| *x += by);
-            (plain, variance(&x))
+            let own = x[at] - tier.iter().map(|&k| shares[k as usize] * x[k as usize]).sum::<f64>();
+            (plain, variance(&x).max(own))
         };
         let (plain, compared) = (0..self.point.len()).into_par_iter().map(both).unzip();
         Variances { plain, compared }
@@ -228,23 +246,24 @@ impl State {
     /// Slopes of all observations with random signs, solved for: their variance is the one that is sought.
     fn drawn_variances(&self, curvature: &Curvature<'_>, slopes: &[Slopes]) -> Variances {
         let correction = self.correction().sqrt();
+        let precision = self.likelihood(&self.counts).precision(3e-3);
         let solved = |draw: usize| {
             let mut signs = Signs::new(mix(0x5eed, draw as u64));
             let mut x = vec![0.0; self.point.len()];
             if self.cells.group_starts.is_empty() {
                 for unit in &self.cells.units {
-                    let factor = correction * unit.weight * unit.n_games.sqrt() * signs.next();
+                    let factor = correction * unit.n_games.sqrt() * signs.next();
                     self.add_slopes(unit, slopes, factor, &mut x);
                 }
             } else {
                 for units in self.cells.groups() {
                     let factor = correction * signs.next();
-                    units.iter().for_each(|u| self.add_slopes(u, slopes, factor * u.weight * u.n_games, &mut x));
+                    units.iter().for_each(|u| self.add_slopes(u, slopes, factor * u.n_games, &mut x));
                 }
             }
             let penalty = self.ridge.sqrt();
             x[..self.players.len()].iter_mut().for_each(|x| *x += penalty * signs.next());
-            curvature.solve(&mut x, 3e-3);
+            curvature.solve(&mut x, precision);
             self.centre(&mut x);
             x
         };
@@ -262,7 +281,38 @@ impl State {
                 add(&mut found.compared, &x);
             }
         }
+        // Nobody is known better than by a game against somebody who is known exactly.
+        for (at, curvature) in curvature.diagonal().iter().enumerate() {
+            for variances in [&mut found.plain, &mut found.compared] {
+                variances[at] = variances[at].max(1.0 / curvature);
+            }
+        }
         found
+    }
+
+    /// The variance of every rating against the average by games, if the model holds.
+    fn least_variances(&self) -> Vec<f64> {
+        let likelihood = self.likelihood(&self.counts);
+        let mut slopes: Vec<CellSlopes> = Vec::new();
+        likelihood.cell_slopes(&self.point, &mut slopes);
+        let curvature = Curvature::new(&likelihood, &slopes, &self.held());
+        if self.players.len() > MAX_DENSE {
+            return curvature.diagonal().iter().map(|curvature| 1.0 / curvature).collect();
+        }
+        let shares = self.shares();
+        let mut variances = vec![0.0; self.players.len()];
+        for tier in &self.tiers {
+            let of_player = |&at: &u32| {
+                let mut x = vec![0.0; self.point.len()];
+                tier.iter().for_each(|&k| x[k as usize] = -shares[k as usize]);
+                x[at as usize] += 1.0;
+                curvature.solve(&mut x, 1e-6);
+                x[at as usize] - tier.iter().map(|&k| shares[k as usize] * x[k as usize]).sum::<f64>()
+            };
+            let found: Vec<f64> = tier.par_iter().map(of_player).collect();
+            tier.iter().zip(found).for_each(|(&at, variance)| variances[at as usize] = variance);
+        }
+        variances
     }
 
     /// Counts with random weights.
@@ -270,7 +320,7 @@ impl State {
         counts.clear();
         counts.resize(self.cells.n_cells(), [0.0; 3]);
         let mut add = |unit: &Unit, factor: f64| {
-            counts[unit.cell as usize][unit.outcome as usize] += unit.weight * factor;
+            counts[unit.cell as usize][unit.outcome as usize] += factor;
         };
         if self.cells.group_starts.is_empty() {
             self.cells.units.iter().for_each(|unit| add(unit, dice.gamma(unit.n_games)));
@@ -331,9 +381,10 @@ impl DavidsonRatings {
             effects: vec![None; self.effects.len()],
             ln_tie_parameter: None,
             n_groups: None,
+            effective_groups: None,
             n_draws: None,
         };
-        let Some(state) = &self.state else { return errors };
+        let Some(state) = self.state.as_ref().filter(|_| self.is_converged) else { return errors };
         let variances = state.variances();
         let root = |variance: f64| Some(variance.sqrt()).filter(|error| error.is_finite());
         let error = |at: usize| root(variances.plain[at]);
@@ -349,6 +400,7 @@ impl DavidsonRatings {
             errors.ln_tie_parameter = error(state.point.len() - 1);
         }
         errors.n_groups = self.n_groups();
+        errors.effective_groups = errors.n_groups.map(|_| state.cells.n_observations());
         errors.n_draws = (state.players.len() > MAX_DENSE).then_some(N_DRAWS);
         errors
     }
@@ -365,9 +417,15 @@ impl DavidsonRatings {
             comparisons: vec![Vec::new(); self.ratings.len()],
             effects: vec![Vec::new(); self.effects.len()],
             small_sample: 1.0,
+            effective_groups: None,
+            least_errors: vec![None; self.ratings.len()],
         };
-        let Some(state) = &self.state else { return Ok(found) };
+        let Some(state) = self.state.as_ref().filter(|_| self.is_converged) else { return Ok(found) };
+        for (&player, variance) in state.players.iter().zip(state.least_variances()) {
+            found.least_errors[player as usize] = Some(variance.sqrt());
+        }
         found.small_sample = state.correction();
+        found.effective_groups = self.n_groups().map(|_| state.cells.n_observations());
         let size = state.players.len() + state.columns.len();
         if n_resamples == 0 || n_resamples > MAX_NUMBERS / size {
             return Err(Error::parameter(

@@ -9,6 +9,8 @@ mod likelihood;
 mod machines;
 mod online;
 
+use std::collections::BTreeMap;
+
 use crate::data::{Comparisons, Games, Outcome, Verdicts};
 use crate::error::{Error, Result};
 use crate::metrics::{Judged, PairMetric};
@@ -59,7 +61,8 @@ pub struct Contender {
     pub zero_one: f64,
     /// Area under the ROC curve; `None` without ties, or with nothing but ties.
     pub auc: Option<f64>,
-    /// How much more log-loss than the best one, and the standard error of that; `None` for the best one.
+    /// How much more log-loss than the best one, and the standard error of that (infinite where a single game or group was
+    /// predicted); `None` for the best one.
     pub behind: Option<(f64, f64)>,
 }
 
@@ -97,6 +100,11 @@ impl Backtest {
                 features.n_pairs(),
                 format!("one pair for each of the {} games", games.games.len()),
             ));
+        }
+        // Games of weight 0 are absent.
+        let counting: Vec<usize> = (0..games.games.len()).filter(|&k| games.games[k].weight > 0.0).collect();
+        if counting.len() < games.games.len() {
+            return self.run(&games.select(&counting), features.map(|all| all.select(&counting)).as_ref());
         }
         let course = self.course(games)?;
         let mut found = vec![("shares of outcomes", String::new(), course.shares())];
@@ -206,7 +214,7 @@ impl Course<'_> {
             name,
             settings,
             log_loss: value(PairMetric::LogLoss).unwrap_or(f64::INFINITY),
-            zero_one: value(PairMetric::ZeroOne).unwrap_or(1.0),
+            zero_one: self.zero_one(forecast),
             auc: value(PairMetric::Auc),
             behind: None,
         })
@@ -223,8 +231,31 @@ impl Course<'_> {
         let total: f64 = weights.iter().sum();
         let differences = || losses.iter().zip(best).zip(&weights).map(|((loss, best), weight)| (loss - best, weight));
         let mean = differences().map(|(difference, weight)| weight * difference).sum::<f64>() / total;
-        let square = differences().map(|(d, weight)| (weight * (d - mean)).powi(2)).sum::<f64>();
-        (mean, square.sqrt() / total)
+        let surplus = differences().map(|(difference, weight)| weight * (difference - mean));
+        // Games of a group are not independent.
+        let mut sums: BTreeMap<u32, f64> = BTreeMap::new();
+        for (k, surplus) in surplus.enumerate() {
+            let unit = self.games.groups.as_ref().map_or(k as u32, |groups| groups[self.split + k]);
+            *sums.entry(unit).or_default() += surplus;
+        }
+        let n = sums.len() as f64;
+        let square: f64 = sums.values().map(|sum| sum * sum).sum();
+        (mean, if n > 1.0 { (square * n / (n - 1.0)).sqrt() / total } else { f64::INFINITY })
+    }
+
+    /// The share of games whose most probable outcome did not happen; where several are most probable, one of them is
+    /// drawn.
+    fn zero_one(&self, forecast: &Forecast) -> f64 {
+        let (mut wrong, mut total) = (0.0, 0.0);
+        for (game, chances) in self.games.games[self.split..].iter().zip(forecast) {
+            let most = chances.iter().fold(0.0f64, |most, chance| most.max(*chance));
+            let is_best = |chance: f64| chance >= most * (1.0 - 1e-12);
+            let n_best = chances.iter().filter(|chance| is_best(**chance)).count() as f64;
+            let is_right = is_best(chances[game.outcome as usize]);
+            wrong += game.weight * if is_right { 1.0 - 1.0 / n_best } else { 1.0 };
+            total += game.weight;
+        }
+        wrong / total
     }
 }
 

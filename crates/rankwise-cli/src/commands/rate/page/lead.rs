@@ -96,6 +96,11 @@ fn system(board: &Board<'_>) -> String {
     const MEANT: &str = "400 points more are meant as odds of 10 : 1.";
     let is_own = board.found.unit == "own";
     let (way, meaning) = match board.found.system {
+        "davidson" if is_penalised(board) => (
+            "Ratings are those that are most likely if strengths come from a normal distribution of variance C around 0 \
+             (Davidson's model, which knows ties).",
+            if is_own { "A difference of ratings is the logarithm of odds." } else { POINTS },
+        ),
         "davidson" => (
             "Ratings are those under which the games are most likely (Davidson's model, which knows ties).",
             if is_own { "A difference of ratings is the logarithm of odds." } else { POINTS },
@@ -116,8 +121,22 @@ fn system(board: &Board<'_>) -> String {
     format!("{way} {meaning}")
 }
 
+/// Whether ratings were drawn to 0.
+fn is_penalised(board: &Board<'_>) -> bool {
+    board.found.facts.get("C").is_some_and(|c| !c.is_null())
+}
+
 /// Where intervals come from.
 fn intervals(board: &Board<'_>) -> String {
+    if board.found.system == "elo" {
+        let n = board.found.intervals.n_resamples.unwrap_or(0);
+        return format!(
+            "Intervals show how much Elo's ratings vary with the games ({} %, from {}), not how far they still are from the \
+             strengths they are on their way to.",
+            rounded(100.0 * board.found.intervals.level),
+            many(n, "resample")
+        );
+    }
     let known = &board.found.intervals;
     let way = match (known.method, known.n_resamples, known.n_groups) {
         ("bootstrap", Some(n), Some(groups)) => {
@@ -131,8 +150,9 @@ fn intervals(board: &Board<'_>) -> String {
         ),
         _ => "by errors that hold even if the model does not (sandwich)".into(),
     };
+    let if_normal = if is_penalised(board) { ", if strengths come from that distribution" } else { "" };
     format!(
-        "Intervals are meant to hold the truth in {} % of cases; they were found {way}.",
+        "Intervals are meant to hold the truth in {} % of cases{if_normal}; they were found {way}.",
         rounded(100.0 * known.level)
     )
 }

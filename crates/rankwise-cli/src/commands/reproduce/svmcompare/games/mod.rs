@@ -109,7 +109,7 @@ struct Ready {
 fn football(room: &Room) -> Run<Set> {
     let read = read_football(&source(room, &RESULTS)?)?;
     let growth = MONTHLY_GROWTH / DAYS_OF_MONTH.sqrt();
-    let seen = replay(&read.games, Elo::new(KFactor::Fide, START_ELO)?, Glicko::new(START_GLICKO, growth)?);
+    let seen = replay(&read.games, Elo::new(KFactor::FideUntil2009, START_ELO)?, Glicko::new(START_GLICKO, growth)?);
     let (periods, skipped) = periods::years(&seen, room.pick(2, N_PERIODS), Filter::BeforeTest);
     if periods.is_empty() {
         return Err(Failure::Fault(
@@ -135,7 +135,7 @@ fn chess(room: &Room) -> Run<Set> {
     // Who is not in the list was below all who are.
     let lowest = ratings.iter().flatten().map(|known| f64::from(known.rating)).fold(f64::INFINITY, f64::min);
     let lowest = if lowest.is_finite() { lowest } else { START_ELO };
-    let mut elo = Elo::new(KFactor::Fide, lowest)?;
+    let mut elo = Elo::new(KFactor::FideUntil2009, lowest)?;
     let mut glicko = Glicko::new(Strength { rating: lowest, ..START_GLICKO }, MONTHLY_GROWTH)?;
     let start = read.games.games.first().map_or(0.0, |game| game.time);
     for (player, known) in (0..).zip(&ratings) {

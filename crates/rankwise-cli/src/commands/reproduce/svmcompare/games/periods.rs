@@ -181,7 +181,7 @@ mod tests {
         }
         let names = ["a", "b", "c", "d"].map(String::from).to_vec();
         let glicko = Glicko::new(Strength { rating: 1500.0, deviation: 350.0 }, 0.0).unwrap();
-        replay(&Games::new(names, games).unwrap(), Elo::new(KFactor::Fide, 1200.0).unwrap(), glicko)
+        replay(&Games::new(names, games).unwrap(), Elo::new(KFactor::FideUntil2009, 1200.0).unwrap(), glicko)
     }
 
     #[test]
