@@ -84,7 +84,7 @@ fn elo_over_the_years() {
     let table = games(12, 600, |k| format!("p{k}"));
     let (room, page) = page_of(&table, "--system elo --resamples 20 --anchor p3=1000");
     has(&page, &["<h2>Ratings over time</h2>", "id=\"history-title\"", "id=\"history-next-title\"", ">year<"]);
-    has(&page, &["20 resamples of the games", "A line starts with the item&#39;s first game.", ">2000</text>"]);
+    has(&page, &["from 20 resamples", "A line starts with the item&#39;s first game.", ">2000</text>"]);
     assert!(page.contains("<td>1000</td>"), "the anchor: {page}");
     check_page("elo_over_the_years", &room.path("board.html"), 3);
     for system in ["glicko", "glicko2", "trueskill", "trueskill --unit own"] {
