@@ -39,24 +39,24 @@ pub(crate) struct RateArgs {
     #[command(flatten)]
     pub(crate) format: FormatArg,
     /// How ratings are found [default: davidson]
-    #[arg(long, value_name = "NAME", value_parser = choice::system())]
+    #[arg(long, value_name = "NAME", value_parser = choice::system(), help_heading = "System")]
     pub(crate) system: Option<SystemName>,
     /// davidson: minimise ½‖ratings‖² + C·(−log likelihood) instead of the likelihood alone
-    #[arg(long = "C", value_name = "X", allow_negative_numbers = true)]
+    #[arg(long = "C", value_name = "X", allow_negative_numbers = true, help_heading = "System")]
     pub(crate) c: Option<f64>,
     /// davidson: after so much time (days, where times are dates) a game counts half
-    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, help_heading = "System")]
     pub(crate) half_life: Option<f64>,
     /// Fit what being named first is worth: home, the white pieces, the first answer
-    #[arg(long)]
+    #[arg(long, help_heading = "System")]
     pub(crate) side: bool,
     /// elo: how far a game may move a rating, or `fide` for the rules of chess (40 in the
     /// first 30 games, then 20, from 2400 on 10) [default: 32]
-    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = choice::k_factor)]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = choice::k_factor, help_heading = "System")]
     pub(crate) k: Option<KFactor>,
     /// elo, glicko, glicko2, trueskill: games within so much time count as played at once [default: games of equal time;
     /// glicko, glicko2: about ten games of a player]
-    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, help_heading = "System")]
     pub(crate) period: Option<f64>,
     /// The share of cases in which intervals should hold what is true [default: 0.95]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true, help_heading = "Intervals")]
