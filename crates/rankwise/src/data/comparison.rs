@@ -161,6 +161,18 @@ impl PairSet {
         PairSet::new(Items::new(features, feature_names, None)?, pairs)
     }
 
+    /// Pairs whose sides follow one another: rows 2k and 2k + 1 are the left and the right side of pair k. Identical rows are
+    /// stored once; where all differ the features stay as they are, without a copy.
+    pub fn from_alternating(features: Features, feature_names: Option<Vec<String>>) -> Result<Self> {
+        let n = features.n_rows();
+        if !n.is_multiple_of(2) {
+            return Err(Error::parameter("features", format!("{n} rows"), "two rows for each pair"));
+        }
+        let (features, number) = features.into_unique_rows();
+        let pairs = number.as_chunks::<2>().0.iter().map(|&[left, right]| Pair { left, right }).collect();
+        PairSet::new(Items::new(features, feature_names, None)?, pairs)
+    }
+
     /// How many pairs there are.
     pub fn n_pairs(&self) -> usize {
         self.pairs.len()

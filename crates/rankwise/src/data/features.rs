@@ -1,17 +1,21 @@
 //! Feature matrices: dense or compressed sparse rows, in f32 or f64. The only file that knows how they are stored.
 
-use std::collections::HashMap;
-
+mod check;
 mod distances;
 mod products;
 mod terms;
+mod unique;
+mod values;
 
 use rayon::prelude::*;
 
-use super::random::mix;
+use super::buffer::{Buffer, Shared};
 use super::ranges::ColumnRanges;
 use crate::error::{Error, Result};
 use crate::math::Real;
+use check::{check_dense, check_sparse};
+pub use values::Numbers;
+pub(crate) use values::{Stored, Values};
 
 /// Rows that are worth a thread.
 const ROWS_AT_A_TIME: usize = 1 << 10;
@@ -28,68 +32,13 @@ pub enum Precision {
     F64,
 }
 
-/// Numbers in the precision they are stored in.
-#[derive(Debug, Clone)]
-pub(crate) enum Values {
-    /// Single precision.
-    F32(Vec<f32>),
-    /// Double precision.
-    F64(Vec<f64>),
-}
-
-impl Values {
-    fn len(&self) -> usize {
-        match self {
-            Values::F32(v) => v.len(),
-            Values::F64(v) => v.len(),
-        }
-    }
-
-    fn get(&self, at: usize) -> f64 {
-        match self {
-            Values::F32(v) => f64::from(v[at]),
-            Values::F64(v) => v[at],
-        }
-    }
-
-    fn select(&self, ranges: impl Iterator<Item = std::ops::Range<usize>>) -> Values {
-        fn pick<T: Copy>(v: &[T], ranges: impl Iterator<Item = std::ops::Range<usize>>) -> Vec<T> {
-            let mut out = Vec::new();
-            ranges.for_each(|r| out.extend_from_slice(&v[r]));
-            out
-        }
-        match self {
-            Values::F32(v) => Values::F32(pick(v, ranges)),
-            Values::F64(v) => Values::F64(pick(v, ranges)),
-        }
-    }
-}
-
-/// A type that numbers are stored in.
-pub(crate) trait Stored: Real {
-    /// Numbers of this type.
-    fn into_values(values: Vec<Self>) -> Values;
-}
-
-impl Stored for f32 {
-    fn into_values(values: Vec<f32>) -> Values {
-        Values::F32(values)
-    }
-}
-
-impl Stored for f64 {
-    fn into_values(values: Vec<f64>) -> Values {
-        Values::F64(values)
-    }
-}
-
 #[derive(Debug, Clone)]
 enum Layout {
     Dense,
     /// `starts` has one entry per row and one more; `columns` ascend within a row.
     Sparse {
-        starts: Vec<usize>,
-        columns: Vec<u32>,
+        starts: Buffer<usize>,
+        columns: Buffer<u32>,
     },
 }
 
@@ -106,10 +55,14 @@ impl Features {
     /// Dense rows one after the other, stored in the precision asked for.
     pub fn dense(n_cols: usize, values: Vec<f64>, precision: Precision) -> Result<Self> {
         let n_rows = Self::count_rows(n_cols, values.len())?;
-        check_finite(values.iter().copied(), n_cols)?;
-        let narrow = is_narrow(precision, values.chunks_exact(n_cols.max(1)))?;
-        let values =
-            if narrow { Values::F32(values.into_iter().map(|v| v as f32).collect()) } else { Values::F64(values) };
+        let values = Values::F64(values.into());
+        check_dense(n_cols, &values)?;
+        let values = match values {
+            Values::F64(wide) if is_narrow(precision, wide.chunks_exact(n_cols.max(1)))? => {
+                Values::F32(wide.iter().map(|&v| v as f32).collect())
+            }
+            values => values,
+        };
         Ok(Features { n_rows, n_cols, values, layout: Layout::Dense })
     }
 
@@ -124,50 +77,51 @@ impl Features {
         let values = if is_narrow(precision, rows)? {
             let mut values = Vec::with_capacity(n_rows * n_cols);
             values.extend(numbers.map(|v| v as f32));
-            Values::F32(values)
+            Values::F32(values.into())
         } else {
             let mut values = Vec::with_capacity(n_rows * n_cols);
             values.extend(numbers);
-            Values::F64(values)
+            Values::F64(values.into())
         };
         Ok(Features { n_rows, n_cols, values, layout: Layout::Dense })
     }
 
     /// Dense rows that are f32 already and stay so.
     pub fn dense_f32(n_cols: usize, values: Vec<f32>) -> Result<Self> {
-        let n_rows = Self::count_rows(n_cols, values.len())?;
-        check_finite(values.iter().map(|&v| f64::from(v)), n_cols)?;
-        Ok(Features { n_rows, n_cols, values: Values::F32(values), layout: Layout::Dense })
+        Self::dense_stored(n_cols, Values::F32(values.into()))
     }
 
     /// Compressed sparse rows: row `i` holds `columns[starts[i]..starts[i+1]]`, ascending, and their values.
     pub fn sparse(n_cols: usize, starts: Vec<usize>, columns: Vec<u32>, values: Vec<f64>) -> Result<Self> {
-        Self::sparse_stored(n_cols, starts, columns, Values::F64(values))
+        Self::sparse_stored(n_cols, starts, columns, Values::F64(values.into()))
+    }
+
+    /// Dense rows that somebody owns: neither copied nor rounded.
+    pub fn dense_shared(n_cols: usize, values: Numbers) -> Result<Self> {
+        Self::dense_stored(n_cols, values.into())
+    }
+
+    /// [`Features::sparse`] with numbers that somebody owns: neither copied nor rounded.
+    pub fn sparse_shared(n_cols: usize, starts: Shared<usize>, columns: Shared<u32>, values: Numbers) -> Result<Self> {
+        Self::sparse_stored(n_cols, starts, columns, values.into())
     }
 
     /// Dense rows that stay in the precision they come in.
     pub(crate) fn dense_stored(n_cols: usize, values: Values) -> Result<Self> {
-        match values {
-            Values::F32(values) => Self::dense_f32(n_cols, values),
-            Values::F64(values) => Self::dense(n_cols, values, Precision::F64),
-        }
+        let n_rows = Self::count_rows(n_cols, values.len())?;
+        check_dense(n_cols, &values)?;
+        Ok(Features { n_rows, n_cols, values, layout: Layout::Dense })
     }
 
     /// [`Features::sparse`] in the precision the values come in.
-    pub(crate) fn sparse_stored(n_cols: usize, starts: Vec<usize>, columns: Vec<u32>, values: Values) -> Result<Self> {
-        let shape = |what: String| Err(Error::parameter("features", what, "compressed sparse rows"));
-        if starts.first() != Some(&0) || starts.last() != Some(&values.len()) || columns.len() != values.len() {
-            return shape("row starts that do not span the values".into());
-        }
-        for (row, range) in starts.windows(2).enumerate() {
-            let Some(columns) = columns.get(range[0]..range[1]) else {
-                return shape(format!("row {row} that ends before it starts"));
-            };
-            if !columns.is_sorted_by(|a, b| a < b) || columns.last().is_some_and(|&c| c as usize >= n_cols) {
-                return shape(format!("row {row} with columns that do not ascend below {n_cols}"));
-            }
-        }
-        check_finite((0..values.len()).map(|at| values.get(at)), usize::MAX)?;
+    pub(crate) fn sparse_stored(
+        n_cols: usize,
+        starts: impl Into<Buffer<usize>>,
+        columns: impl Into<Buffer<u32>>,
+        values: Values,
+    ) -> Result<Self> {
+        let (starts, columns) = (starts.into(), columns.into());
+        check_sparse(n_cols, &starts, &columns, &values)?;
         let n_rows = starts.len() - 1;
         Ok(Features { n_rows, n_cols, values, layout: Layout::Sparse { starts, columns } })
     }
@@ -182,7 +136,7 @@ impl Features {
     ) -> Self {
         let layout = match sparse_rows {
             None => Layout::Dense,
-            Some((starts, columns)) => Layout::Sparse { starts, columns },
+            Some((starts, columns)) => Layout::Sparse { starts: starts.into(), columns: columns.into() },
         };
         Features { n_rows, n_cols, values, layout }
     }
@@ -190,17 +144,17 @@ impl Features {
     /// Subtracts from the columns of every row, dense ones in f64 that is.
     pub(crate) fn subtract(&mut self, shift: &[f64]) {
         if let (Values::F64(values), Layout::Dense) = (&mut self.values, &self.layout) {
-            for row in values.chunks_exact_mut(self.n_cols.max(1)) {
+            for row in values.make_mut().chunks_exact_mut(self.n_cols.max(1)) {
                 row.iter_mut().zip(shift).for_each(|(value, shift)| *value -= shift);
             }
         }
     }
 
-    /// The memory of a matrix that is done with: numbers, row starts, columns.
+    /// The memory of a matrix that is done with: numbers, row starts, columns. None of what somebody else owns.
     pub(crate) fn into_buffers(self) -> (Values, Vec<usize>, Vec<u32>) {
         match self.layout {
             Layout::Dense => (self.values, Vec::new(), Vec::new()),
-            Layout::Sparse { starts, columns } => (self.values, starts, columns),
+            Layout::Sparse { starts, columns } => (self.values, starts.into_memory(), columns.into_memory()),
         }
     }
 
@@ -209,7 +163,7 @@ impl Features {
         Features {
             n_rows: n_items,
             n_cols: n_items,
-            values: Values::F32(vec![1.0; n_items]),
+            values: Values::F32(vec![1.0; n_items].into()),
             layout: Layout::Sparse { starts: (0..=n_items).collect(), columns: (0..n_items as u32).collect() },
         }
     }
@@ -223,9 +177,9 @@ impl Features {
             n += usize::from(column.is_some());
             n
         }));
-        let values = Values::F32(vec![1.0; n]);
+        let values = Values::F32(vec![1.0; n].into());
         let columns_of_rows = columns.iter().flatten().copied().collect();
-        let layout = Layout::Sparse { starts, columns: columns_of_rows };
+        let layout = Layout::Sparse { starts: starts.into(), columns: columns_of_rows };
         Features { n_rows: columns.len(), n_cols, values, layout }
     }
 
@@ -292,9 +246,21 @@ impl Features {
     #[inline]
     pub fn for_each_in_row(&self, row: usize, mut each: impl FnMut(usize, f64)) {
         let span = self.span(row);
-        match &self.layout {
-            Layout::Dense => span.enumerate().for_each(|(column, at)| each(column, self.values.get(at))),
-            Layout::Sparse { columns, .. } => span.for_each(|at| each(columns[at] as usize, self.values.get(at))),
+        match (&self.layout, &self.values) {
+            (Layout::Dense, Values::F32(values)) => {
+                values[span].iter().enumerate().for_each(|(column, &value)| each(column, value.to_f64()));
+            }
+            (Layout::Dense, Values::F64(values)) => {
+                values[span].iter().enumerate().for_each(|(column, &value)| each(column, value));
+            }
+            (Layout::Sparse { columns, .. }, Values::F32(values)) => {
+                let entries = columns[span.clone()].iter().zip(&values[span]);
+                entries.for_each(|(&column, &value)| each(column as usize, value.to_f64()));
+            }
+            (Layout::Sparse { columns, .. }, Values::F64(values)) => {
+                let entries = columns[span.clone()].iter().zip(&values[span]);
+                entries.for_each(|(&column, &value)| each(column as usize, value));
+            }
         }
     }
 
@@ -347,12 +313,12 @@ impl Features {
             Layout::Dense => Layout::Dense,
             Layout::Sparse { columns, .. } => {
                 let mut starts = vec![0];
-                let mut kept = Vec::new();
+                let mut kept = Vec::with_capacity(values.len());
                 for &row in rows {
                     kept.extend_from_slice(&columns[self.span(row)]);
                     starts.push(kept.len());
                 }
-                Layout::Sparse { starts, columns: kept }
+                Layout::Sparse { starts: starts.into(), columns: kept.into() }
             }
         };
         Features { n_rows: rows.len(), n_cols: self.n_cols, values, layout }
@@ -376,8 +342,9 @@ impl Features {
                 values.extend(entries.iter().map(|e| e.1));
                 starts.push(kept.len());
             }
-            let layout = Layout::Sparse { starts, columns: kept };
-            return Features { n_rows: self.n_rows, n_cols: columns.len(), values: Values::F64(values), layout };
+            let layout = Layout::Sparse { starts: starts.into(), columns: kept.into() };
+            let values = Values::F64(values.into());
+            return Features { n_rows: self.n_rows, n_cols: columns.len(), values, layout };
         }
         let mut values = vec![0.0; self.n_rows * columns.len()];
         for row in 0..self.n_rows {
@@ -386,7 +353,7 @@ impl Features {
         }
         let values = match &self.values {
             Values::F32(_) => Values::F32(values.into_iter().map(|v| v as f32).collect()),
-            Values::F64(_) => Values::F64(values),
+            Values::F64(_) => Values::F64(values.into()),
         };
         Features { n_rows: self.n_rows, n_cols: columns.len(), values, layout: Layout::Dense }
     }
@@ -397,7 +364,7 @@ impl Features {
         if let (Layout::Dense, Layout::Dense, Values::F32(a), Values::F32(b)) =
             (&self.layout, &other.layout, &self.values, &other.values)
         {
-            let values = Values::F32(a.iter().chain(b).copied().collect());
+            let values = Values::F32(a.iter().chain(b.iter()).copied().collect());
             return Features { n_rows: self.n_rows + other.n_rows, n_cols: self.n_cols, values, layout: Layout::Dense };
         }
         let sparse = self.is_sparse() && other.is_sparse();
@@ -417,76 +384,12 @@ impl Features {
                 }
             }
         }
-        let layout = if sparse { Layout::Sparse { starts, columns } } else { Layout::Dense };
-        Features { n_rows: self.n_rows + other.n_rows, n_cols: self.n_cols, values: Values::F64(values), layout }
-    }
-
-    /// The distinct rows in order of first appearance, and for every row the number of its distinct one.
-    /// −0 and 0 are the same number. O(stored numbers).
-    pub fn unique_rows(&self) -> (Self, Vec<u32>) {
-        // The last distinct row of each hash, and for each distinct row the one before it with the same hash.
-        let mut last_of_hash: HashMap<u64, u32> = HashMap::with_capacity(self.n_rows);
-        let mut before: Vec<Option<u32>> = Vec::new();
-        let mut kept: Vec<usize> = Vec::new();
-        let mut numbers = Vec::with_capacity(self.n_rows);
-        for row in 0..self.n_rows {
-            let new = kept.len() as u32;
-            let hash = self.hash_row(row);
-            let last = last_of_hash.get(&hash).copied();
-            let mut same_hash = std::iter::successors(last, |&n| before[n as usize]);
-            numbers.push(match same_hash.find(|&n| self.rows_equal(kept[n as usize], row)) {
-                Some(number) => number,
-                None => {
-                    last_of_hash.insert(hash, new);
-                    before.push(last);
-                    kept.push(row);
-                    new
-                }
-            });
-        }
-        if kept.len() == self.n_rows { (self.clone(), numbers) } else { (self.select_rows(&kept), numbers) }
-    }
-
-    /// A hash of a row's numbers that does not depend on how they are stored.
-    pub fn hash_row(&self, row: usize) -> u64 {
-        let mut hash = 0;
-        self.for_each_in_row(row, |column, value| {
-            if value != 0.0 {
-                hash = mix(mix(hash, column as u64), value.to_bits());
-            }
-        });
-        hash
-    }
-
-    fn rows_equal(&self, a: usize, b: usize) -> bool {
-        let (a, b) = (self.span(a), self.span(b));
-        match &self.layout {
-            Layout::Dense => a.zip(b).all(|(x, y)| self.values.get(x) == self.values.get(y)),
-            Layout::Sparse { columns, .. } => {
-                let (mut a, mut b) = (a, b);
-                let next = |span: &mut std::ops::Range<usize>| {
-                    span.find(|&at| self.values.get(at) != 0.0).map(|at| (columns[at], self.values.get(at).to_bits()))
-                };
-                loop {
-                    match (next(&mut a), next(&mut b)) {
-                        (None, None) => return true,
-                        (x, y) if x != y => return false,
-                        _ => {}
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn check_finite(mut values: impl Iterator<Item = f64>, n_cols: usize) -> Result<()> {
-    match values.position(|v| !v.is_finite()) {
-        None => Ok(()),
-        Some(at) => Err(Error::parameter(
-            "features",
-            format!("NaN or infinity in row {}, column {}", at / n_cols, at % n_cols),
-            "finite numbers",
-        )),
+        let layout = match sparse {
+            true => Layout::Sparse { starts: starts.into(), columns: columns.into() },
+            false => Layout::Dense,
+        };
+        let values = Values::F64(values.into());
+        Features { n_rows: self.n_rows + other.n_rows, n_cols: self.n_cols, values, layout }
     }
 }
 

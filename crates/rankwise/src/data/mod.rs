@@ -2,6 +2,7 @@
 
 mod alias;
 mod bins;
+mod buffer;
 mod class_items;
 mod comparison;
 mod features;
@@ -23,10 +24,11 @@ mod verdicts;
 
 pub(crate) use alias::Alias;
 pub(crate) use bins::{bin_of, equal_frequency_cuts};
+pub use buffer::Shared;
 pub(crate) use class_items::ordered_classes;
 pub use class_items::{ClassItems, class_name};
 pub use comparison::{Comparisons, Context, JudgedPairs, Outcome, Pair, PairSet};
-pub use features::{Features, Precision};
+pub use features::{Features, Numbers, Precision};
 pub(crate) use features::{Stored, Values};
 pub(crate) use folds::spread_classes;
 pub use folds::{class_folds, cross_fit_folds, group_folds, value_folds};

@@ -85,7 +85,7 @@ impl StoredRanking {
         let features = Features::trusted(
             0,
             self.rows.n_cols(),
-            super::Values::F64(Vec::new()),
+            super::Values::F64(Vec::new().into()),
             self.rows.is_sparse().then(|| (vec![0], Vec::new())),
         );
         Items { features, feature_names: self.feature_names.clone(), ids: None, are_indicators: false }

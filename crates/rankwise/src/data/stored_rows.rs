@@ -44,7 +44,7 @@ pub(crate) struct Loaded {
 impl Loaded {
     /// Nothing yet.
     pub(crate) fn new() -> Self {
-        Loaded { features: Features::trusted(0, 0, Values::F32(Vec::new()), None), numbers: Vec::new() }
+        Loaded { features: Features::trusted(0, 0, Values::F32(Vec::new().into()), None), numbers: Vec::new() }
     }
 
     /// The numbers of the rows.

@@ -406,10 +406,10 @@ impl Entries<'_> {
     fn values(&mut self, name: &str, n_dimensions: usize) -> Result<(Vec<usize>, Values), Fault> {
         let tensor = self.tensor(name, n_dimensions)?;
         let values = if tensor.dtype == Dtype::F32 {
-            Values::F32(numbers(&tensor.data, f32::from_le_bytes))
+            Values::F32(numbers(&tensor.data, f32::from_le_bytes).into())
         } else {
             of_type(name, &tensor, Dtype::F64)?;
-            Values::F64(numbers(&tensor.data, f64::from_le_bytes))
+            Values::F64(numbers(&tensor.data, f64::from_le_bytes).into())
         };
         Ok((tensor.shape, values))
     }

@@ -57,7 +57,7 @@ impl BlockFile {
     /// Everything but the features, which are all 0 in the table; verify first.
     pub(in super::super) fn heads(&self) -> Result<ItemTable> {
         let starts = vec![0; self.shape.n_items + 1];
-        let nothing = Values::F32(Vec::new());
+        let nothing = Values::F32(Vec::new().into());
         let features =
             Features::trusted(self.shape.n_items, self.shape.n_features, nothing, Some((starts, Vec::new())));
         self.table_with(features, &self.blocks)

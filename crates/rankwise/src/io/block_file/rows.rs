@@ -77,17 +77,18 @@ impl RowSource for BlockRows {
 
     fn load(&self, runs: &[Range<usize>], into: &mut Features) -> Result<()> {
         let n_rows = runs.iter().map(Range::len).sum();
-        let empty = Features::trusted(0, 0, Values::F32(Vec::new()), None);
+        let empty = Features::trusted(0, 0, Values::F32(Vec::new().into()), None);
         let (values, mut starts, mut columns) = std::mem::replace(into, empty).into_buffers();
         // Numbers among all numbers.
         let stored: Vec<Range<usize>> = runs.iter().map(|run| self.start(run.start)..self.start(run.end)).collect();
         let n_stored = stored.iter().map(Range::len).sum();
         let file = &self.file;
-        let values = match (values, file.shape.is_f32) {
-            (Values::F32(buffer), true) => Values::F32(file.gather(Array::Values, &stored, n_stored, buffer)?),
-            (Values::F64(buffer), false) => Values::F64(file.gather(Array::Values, &stored, n_stored, buffer)?),
-            (_, true) => Values::F32(file.gather(Array::Values, &stored, n_stored, Vec::new())?),
-            (_, false) => Values::F64(file.gather(Array::Values, &stored, n_stored, Vec::new())?),
+        let values = if file.shape.is_f32 {
+            let memory = if let Values::F32(buffer) = values { buffer.into_memory() } else { Vec::new() };
+            Values::F32(file.gather(Array::Values, &stored, n_stored, memory)?.into())
+        } else {
+            let memory = if let Values::F64(buffer) = values { buffer.into_memory() } else { Vec::new() };
+            Values::F64(file.gather(Array::Values, &stored, n_stored, memory)?.into())
         };
         let sparse = if file.shape.is_sparse {
             columns = file.gather(Array::Columns, &stored, n_stored, columns)?;
@@ -156,8 +157,8 @@ impl BlockFile {
     /// The features of one block.
     pub(super) fn block_features(&self, block: &Block) -> Result<Features> {
         let values = match self.shape.is_f32 {
-            true => Values::F32(self.array(block, Array::Values)?),
-            false => Values::F64(self.array(block, Array::Values)?),
+            true => Values::F32(self.array(block, Array::Values)?.into()),
+            false => Values::F64(self.array(block, Array::Values)?.into()),
         };
         let sparse = if self.shape.is_sparse {
             let lengths: Vec<u32> = self.array(block, Array::Lengths)?;
