@@ -201,6 +201,32 @@ impl Scorer {
         })
     }
 
+    /// Which of the items the support items are, of equal ones the first; `None` for a function without support items, and where
+    /// one of them is not among the items.
+    pub fn support_among(&self, items: &Items) -> Result<Option<Vec<u32>>> {
+        let (ScoreFunction::Kernel { support, .. }
+        | ScoreFunction::Several { basis: Basis::Kernel { support, .. }, .. }) = &self.function
+        else {
+            return Ok(None);
+        };
+        let features = self.read(items)?;
+        let mut rows_of: HashMap<u64, Vec<u32>> = HashMap::new();
+        let hashes: Vec<u64> = (0..features.n_rows()).into_par_iter().map(|row| features.hash_row(row)).collect();
+        let wanted: HashSet<u64> = (0..support.n_rows()).map(|row| support.hash_row(row)).collect();
+        for (row, hash) in hashes.into_iter().enumerate().filter(|(_, hash)| wanted.contains(hash)) {
+            rows_of.entry(hash).or_default().push(row as u32);
+        }
+        let (mut sought, mut found) = (vec![0.0; support.n_cols()], vec![0.0; support.n_cols()]);
+        let among = |row: usize| {
+            support.copy_row(row, &mut sought);
+            rows_of.get(&support.hash_row(row))?.iter().copied().find(|&candidate| {
+                features.copy_row(candidate as usize, &mut found);
+                found == sought
+            })
+        };
+        Ok((0..support.n_rows()).map(among).collect())
+    }
+
     /// The column of each of the model's features in the data; `None` where the data have none.
     pub(crate) fn columns(&self, items: &Items) -> Result<Vec<Option<usize>>> {
         Ok(self.match_columns(items)?.unwrap_or_else(|| (0..self.n_features).map(Some).collect()))

@@ -1,0 +1,225 @@
+"""From what users have to what the compiled part takes: arrays are checked and, where their layout allows, not copied."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether it is a matrix or an array of scipy.sparse."""
+    return hasattr(X, "tocsr") and hasattr(X, "nnz")
+
+
+def is_table(X: Any) -> bool:
+    """Whether it is a table with named columns: of pandas, polars, pyarrow or another library that speaks Arrow."""
+    return not isinstance(X, np.ndarray) and (hasattr(X, "__arrow_c_stream__") or hasattr(X, "iloc")) and (
+        hasattr(X, "columns") or hasattr(X, "schema")
+    )
+
+
+def floats(X: NDArray[Any], name: str = "X") -> NDArray[Any]:
+    """float32 or float64 in C order: the array itself if it is that already."""
+    if X.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported\n{name} has numbers of type {X.dtype}: take their real parts")
+    if X.dtype.kind in "OSU":
+        X = _numbers_of_objects(X, name)
+    elif X.dtype.kind not in "fiub":
+        raise ValueError(f"{name} has elements of type {X.dtype}: numbers are needed")
+    if X.dtype not in (np.float32, np.float64):
+        X = X.astype(np.float32 if X.dtype == np.float16 else np.float64)
+    return np.require(X, requirements=["C", "A"])
+
+
+def _numbers_of_objects(X: NDArray[Any], name: str) -> NDArray[Any]:
+    try:
+        return X.astype(np.float64)
+    except (TypeError, ValueError) as problem:
+        kind = TypeError if isinstance(problem, TypeError) else ValueError
+        raise kind(f"{name} has elements that are no numbers ({problem}): encode them as numbers, or leave them out") from None
+
+
+def reals(values: Any, n: Optional[int], name: str) -> NDArray[np.float64]:
+    """One float64 per item, finite."""
+    array = vector(values, n, name)
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported\n{name} has numbers of type {array.dtype}")
+    if array.dtype.kind not in "fiub":
+        array = _numbers_of_objects(array, name)
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        what = "NaN" if np.isnan(array[bad[0]]) else "infinity"
+        raise ValueError(f"Input {name} contains {what} (in row {bad[0]}): finite numbers are needed")
+    return array
+
+
+def vector(values: Any, n: Optional[int], name: str) -> NDArray[Any]:
+    """An array of one dimension, with one entry per item."""
+    if is_sparse(values):
+        raise TypeError(f"{name} is a sparse matrix: a dense array of one dimension is needed; call .toarray()")
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        import warnings
+
+        from .exceptions import RankwiseWarning
+
+        warnings.warn(f"A column-vector {name} was passed when a 1d array was expected", _conversion(RankwiseWarning), stacklevel=4)
+        array = array.ravel()
+    if array.ndim != 1:
+        raise ValueError(f"{name} should be a 1d array, got an array of shape {array.shape} instead")
+    if n is not None and len(array) != n:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {name} has {len(array)} entries, expected {n}")
+    return array
+
+
+def _conversion(otherwise: type[Warning]) -> type[Warning]:
+    try:
+        from sklearn.exceptions import DataConversionWarning
+    except ImportError:
+        return otherwise
+    return DataConversionWarning  # type: ignore[no-any-return]
+
+
+def column_names(X: Any) -> Optional[list[str]]:
+    """The names of a table's columns, if all of them are text."""
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        schema = getattr(X, "schema", None)
+        columns = getattr(schema, "names", None)
+    elif columns is not None and not hasattr(X, "iloc") and hasattr(getattr(X, "schema", None), "names") and not isinstance(columns, list):
+        columns = X.schema.names
+    if columns is None:
+        return None
+    names = list(columns() if callable(columns) else columns)
+    if not names:
+        return None
+    are_text = [isinstance(name, str) for name in names]
+    if all(are_text):
+        return [str(name) for name in names]
+    if any(are_text):
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, but your input has "
+            f"{sorted({type(name).__name__ for name in names})} as feature name / column name types. "
+            "Convert them: X.columns = X.columns.astype(str)"
+        )
+    return None
+
+
+def items(X: Any, name: str = "X") -> _core.Items:
+    """Rows of features from an array, a sparse matrix or a table."""
+    if is_sparse(X):
+        return _sparse(X, name)
+    if is_table(X):
+        return _table(X, name)
+    array = np.asarray(X)
+    if array.ndim == 0:
+        raise ValueError(f"Expected 2D array, got scalar array instead: {name} = {array!r}. Reshape your data: a row per item.")
+    if array.ndim == 1:
+        raise ValueError(
+            f"Expected 2D array, got 1D array instead: {name} has shape {array.shape}. "
+            "Reshape your data: array.reshape(-1, 1) for one feature, array.reshape(1, -1) for one item."
+        )
+    if array.ndim != 2:
+        raise ValueError(f"Found array with dim {array.ndim}, while dim <= 2 is required: {name} has a row per item.")
+    array = floats(array, name)
+    check_shape(array.shape, name)
+    return _core.Items.dense(array)
+
+
+def check_shape(shape: tuple[int, ...], name: str) -> None:
+    """At least one item, at least one feature."""
+    if shape[0] == 0:
+        raise ValueError(f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required: {name} has no rows.")
+    if shape[1] == 0:
+        raise ValueError(f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required: {name} has no columns.")
+
+
+def _sparse(X: Any, name: str) -> _core.Items:
+    if len(X.shape) != 2:
+        raise ValueError(f"Expected 2D array, got a sparse array of shape {X.shape} instead: {name}")
+    check_shape(X.shape, name)
+    rows = X.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy() if rows is X else rows
+        rows.sum_duplicates()
+    starts, columns = rows.indptr, rows.indices
+    if starts.dtype not in (np.int32, np.int64) or columns.dtype not in (np.int32, np.int64):
+        starts, columns = starts.astype(np.int64), columns.astype(np.int64)
+    return _core.Items.sparse(
+        X.shape[1], np.ascontiguousarray(starts), np.ascontiguousarray(columns), floats(rows.data, name)
+    )
+
+
+def _table(X: Any, name: str) -> _core.Items:
+    names = column_names(X)
+    if hasattr(X, "collect") and not hasattr(X, "__arrow_c_stream__"):
+        X = X.collect()
+    if hasattr(X, "iloc"):
+        kinds = set(X.dtypes)
+        if len(kinds) == 1 and str(next(iter(kinds))) in ("float32", "float64"):
+            array = X.to_numpy()
+            if array.flags.c_contiguous:  # one block of rows already
+                check_shape(array.shape, name)
+                return _core.Items.dense(array, names)
+    check_shape(X.shape, name)
+    if hasattr(X, "__arrow_c_stream__") and names is not None:
+        try:
+            return _core.Items.table(_without_index(X))
+        except ImportError:
+            pass  # pandas needs pyarrow for this
+    array = floats(np.asarray(X), name)
+    return _core.Items.dense(array, names)
+
+
+def _without_index(X: Any) -> Any:
+    """A frame of pandas as a table of its columns alone: an index with names would become columns."""
+    if not hasattr(X, "iloc"):
+        return X
+    import pyarrow
+
+    return pyarrow.Table.from_pandas(X, preserve_index=False)
+
+
+def groups(qid: Any, n: int, name: str = "qid") -> Optional[_core.Groups]:
+    """Which items belong together, from ids of any kind in any order."""
+    if qid is None:
+        return None
+    ids = vector(qid, n, name)
+    if ids.dtype.kind in "iu" and ids.dtype != np.uint64:
+        return _core.Groups.of_integers(np.ascontiguousarray(ids, dtype=np.int64))
+    if ids.dtype.kind == "f":
+        if np.isnan(ids).any():
+            raise ValueError(f"{name} contains NaN (in row {int(np.flatnonzero(np.isnan(ids))[0])}): every item needs a group")
+        distinct, numbers = np.unique(ids, return_inverse=True)
+        return _core.Groups.of_numbers(numbers.astype(np.uint32).ravel(), [f"{value:g}" for value in distinct])
+    known: dict[Any, int] = {}
+    numbers = np.empty(len(ids), dtype=np.uint32)
+    for row, value in enumerate(ids.tolist()):
+        if value is None or value != value:
+            raise ValueError(f"{name} is missing in row {row}: every item needs a group")
+        numbers[row] = known.setdefault(value, len(known))
+    return _core.Groups.of_numbers(numbers, [str(value) for value in known])
+
+
+def weights(values: Any, n: int, name: str = "sample_weight") -> Optional[NDArray[np.float64]]:
+    """One weight per item: at least 0, and not all of them 0. A number is that of every item."""
+    if values is None:
+        return None
+    if np.ndim(values) == 0 and not is_sparse(values):
+        values = np.full(n, float(values))
+    if np.ndim(values) != 1:
+        raise ValueError(f"{name} must be 1D array or scalar, got an array of shape {np.shape(values)}: one weight per item is needed")
+    if len(values) != n:
+        raise ValueError(f"{name}.shape == {np.shape(values)}, expected ({n},): one weight per item is needed")
+    array = reals(values, n, name)
+    below = np.flatnonzero(array < 0)
+    if below.size:
+        raise ValueError(f"{name} has negative values (row {below[0]}: {array[below[0]]}): weights of at least 0 are needed")
+    if not array.any():
+        raise ValueError(f"{name}: all weights are zero, so nothing is left to learn from")
+    return array

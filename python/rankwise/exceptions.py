@@ -1,0 +1,83 @@
+"""What can go wrong, each kind with an exception of its own. All of them are :class:`RankwiseError`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._convergence import ConvergenceWarning
+
+__all__ = [
+    "ConvergenceWarning",
+    "DataError",
+    "FileError",
+    "MismatchError",
+    "ModelFileError",
+    "NotRankableError",
+    "NotSeparableError",
+    "NumericError",
+    "ParameterError",
+    "RankwiseError",
+    "RankwiseWarning",
+    "SearchError",
+    "UnsupportedError",
+]
+
+
+class RankwiseError(Exception):
+    """Anything that rankwise refuses."""
+
+
+class FileError(RankwiseError, OSError):
+    """A file cannot be opened, read or written."""
+
+
+class DataError(RankwiseError, ValueError):
+    """The data are at fault: where, what was found, and what to do about it."""
+
+
+class ModelFileError(RankwiseError, ValueError):
+    """A model file cannot be used."""
+
+
+class MismatchError(RankwiseError, ValueError):
+    """The model and the data do not fit together."""
+
+
+class ParameterError(RankwiseError, ValueError):
+    """A parameter or an argument is out of its range; ``name`` says which."""
+
+    name: str = ""
+
+
+class UnsupportedError(RankwiseError, ValueError):
+    """Two options that cannot be had together."""
+
+
+class NotRankableError(RankwiseError, ValueError):
+    """A hard margin was asked for where there is none."""
+
+
+class NotSeparableError(RankwiseError, ValueError):
+    """A hard margin or a hard tube was asked for where there is none."""
+
+
+class SearchError(RankwiseError, ValueError):
+    """A search over parameters ended without a single point to choose."""
+
+
+class NumericError(RankwiseError, ValueError):
+    """Numbers left the range of floating point."""
+
+
+class RankwiseWarning(UserWarning):
+    """What rankwise wants its user to know."""
+
+
+def __getattr__(name: str) -> Any:
+    # It derives from scikit-learn's warning of the same name, whose import takes a second.
+    if name == "ConvergenceWarning":
+        from ._convergence import ConvergenceWarning
+
+        return ConvergenceWarning
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

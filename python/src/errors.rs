@@ -1,0 +1,71 @@
+//! Each variant of the library's error as an exception of its own (`rankwise.exceptions`), in the words of Python.
+
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
+use pyo3::prelude::*;
+use rankwise::Error;
+
+/// The exception of an error.
+pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
+    let class = match error {
+        Error::Interrupted => return PyKeyboardInterrupt::new_err("training was interrupted"),
+        Error::Io { .. } => "FileError",
+        Error::Data { .. } => "DataError",
+        Error::ModelFile { .. } => "ModelFileError",
+        Error::Mismatch { .. } => "MismatchError",
+        Error::Parameter { .. } => "ParameterError",
+        Error::Unsupported { .. } => "UnsupportedError",
+        Error::NotRankable { .. } => "NotRankableError",
+        Error::NotSeparable { .. } => "NotSeparableError",
+        Error::Search { .. } => "SearchError",
+        Error::Numeric { .. } => "NumericError",
+        _ => "RankwiseError",
+    };
+    let message = match error {
+        Error::Parameter { name, value, expected } => {
+            format!("{} = {value} is not possible: expected {expected}", argument(name))
+        }
+        other => other.to_string(),
+    };
+    let build = || {
+        let raised = py.import("rankwise.exceptions")?.getattr(class)?.call1((in_python(&message),))?;
+        if let Error::Parameter { name, .. } = error {
+            raised.setattr("name", argument(name))?;
+        }
+        Ok::<_, PyErr>(PyErr::from_value(raised))
+    };
+    build().unwrap_or_else(|failed| failed)
+}
+
+/// What an argument of the library is called in Python.
+fn argument(name: &str) -> &str {
+    match name {
+        "features" => "X",
+        "labels" | "label" | "outcomes" => "y",
+        "groups" => "qid",
+        "weights" | "weight" => "sample_weight",
+        "group_weights" => "group_weight",
+        other => other,
+    }
+}
+
+/// Options of the command line are parameters here: `--max-iter` is max_iter.
+fn in_python(message: &str) -> String {
+    let mut parts = message.split("--");
+    let mut text = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let end = part.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(part.len());
+        text += &part[..end].replace('-', "_");
+        text += &part[end..];
+    }
+    text
+}
+
+/// For `map_err` with a token at hand.
+pub(crate) fn raise(py: Python<'_>) -> impl Fn(Error) -> PyErr + '_ {
+    move |error| exception(py, &error)
+}
+
+/// A fault of rankwise itself, which should never happen.
+pub(crate) fn internal(problem: impl std::fmt::Display) -> PyErr {
+    PyRuntimeError::new_err(format!("internal error of rankwise, please report it: {problem}"))
+}

@@ -1,0 +1,117 @@
+//! Work on threads of their own, while Python goes on: the GIL is free, Ctrl-C is seen, progress is told.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use rankwise::{Error, Progress, Result, Watch};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::errors::{exception, internal};
+
+/// How often Python is asked whether somebody pressed Ctrl-C.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long work that was told to stop may take to do so; after that it is left alone, and ends in the background.
+const PATIENCE: Duration = Duration::from_millis(700);
+
+/// What the working thread and the waiting one tell each other.
+#[derive(Default)]
+struct Looking {
+    stop: AtomicBool,
+    n_calls: AtomicU64,
+    iterations: AtomicU64,
+    gap: AtomicU64,
+    tol: AtomicU64,
+}
+
+impl Watch for Looking {
+    fn on_progress(&self, progress: Progress) -> bool {
+        self.iterations.store(progress.iterations, Ordering::Relaxed);
+        self.gap.store(progress.gap.to_bits(), Ordering::Relaxed);
+        self.tol.store(progress.tol.to_bits(), Ordering::Relaxed);
+        self.n_calls.fetch_add(1, Ordering::Relaxed);
+        !self.stop.load(Ordering::Relaxed)
+    }
+}
+
+impl Looking {
+    /// Tells Python how far the work is, if it has begun.
+    fn tell(&self, to: &Bound<'_, PyAny>) -> PyResult<()> {
+        if self.n_calls.load(Ordering::Relaxed) > 0 {
+            let real = |number: &AtomicU64| f64::from_bits(number.load(Ordering::Relaxed));
+            to.call1((self.iterations.load(Ordering::Relaxed), real(&self.gap), real(&self.tol)))?;
+        }
+        Ok(())
+    }
+}
+
+/// Does `work` on so many threads (0: all), tells `on_progress` how far it is, and ends on Ctrl-C within a second.
+pub(crate) fn run<R: Send + 'static>(
+    py: Python<'_>,
+    threads: usize,
+    on_progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&dyn Watch) -> Result<R> + Send + 'static,
+) -> PyResult<R> {
+    let pool = pool(threads).map_err(|e| exception(py, &e))?;
+    let looking = Arc::new(Looking::default());
+    let (sender, receiver) = sync_channel(1);
+    let seen = Arc::clone(&looking);
+    std::thread::Builder::new()
+        .name("rankwise".into())
+        .spawn(move || {
+            let result = catch_unwind(AssertUnwindSafe(|| pool.install(|| work(&*seen))));
+            // Nobody listens any more after Ctrl-C.
+            let _ = sender.send(result);
+        })
+        .map_err(|e| internal(format!("no thread could be started: {e}")))?;
+    let receiver = Mutex::new(receiver);
+    let wait =
+        |time: Duration| py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(time));
+    loop {
+        match wait(LOOK) {
+            Ok(Ok(result)) => return result.map_err(|e| exception(py, &e)),
+            Ok(Err(panic)) => return Err(internal(panic_text(&*panic))),
+            Err(RecvTimeoutError::Disconnected) => return Err(internal("the work was lost")),
+            Err(RecvTimeoutError::Timeout) => {
+                let told = py.check_signals().and_then(|()| on_progress.map_or(Ok(()), |to| looking.tell(to)));
+                if let Err(raised) = told {
+                    looking.stop.store(true, Ordering::Relaxed);
+                    let _ = wait(PATIENCE);
+                    return Err(raised);
+                }
+            }
+        }
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("unknown").to_string()
+}
+
+/// The threads of this process, so many of them (0: one for each core). A forked child has none of its parent's.
+fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
+    /// By process and number.
+    type Pools = HashMap<(u32, usize), Arc<ThreadPool>>;
+    static POOLS: Mutex<Option<Pools>> = Mutex::new(None);
+    if threads > 4096 {
+        return Err(Error::parameter("threads", threads, "at most 4096"));
+    }
+    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    let pools = pools.get_or_insert_with(HashMap::new);
+    let key = (std::process::id(), threads);
+    if let Some(pool) = pools.get(&key) {
+        return Ok(Arc::clone(pool));
+    }
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| Error::Unsupported {
+        problem: format!("{threads} threads cannot be started: {e}"),
+        remedy: "ask for fewer threads".into(),
+    })?;
+    let pool = Arc::new(pool);
+    pools.insert(key, Arc::clone(&pool));
+    Ok(pool)
+}
