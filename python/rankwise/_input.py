@@ -210,13 +210,14 @@ def weights(values: Any, n: int, name: str = "sample_weight") -> Optional[NDArra
     """One weight per item: at least 0, and not all of them 0. A number is that of every item."""
     if values is None:
         return None
-    if np.ndim(values) == 0 and not is_sparse(values):
-        values = np.full(n, float(values))
-    if np.ndim(values) != 1:
-        raise ValueError(f"{name} must be 1D array or scalar, got an array of shape {np.shape(values)}: one weight per item is needed")
-    if len(values) != n:
-        raise ValueError(f"{name}.shape == {np.shape(values)}, expected ({n},): one weight per item is needed")
-    array = reals(values, n, name)
+    given = np.asarray(values)
+    if given.ndim == 0:
+        given = np.full(n, given)
+    if given.ndim != 1:
+        raise ValueError(f"{name} must be 1D array or scalar, got an array of shape {given.shape}: one weight per item is needed")
+    if len(given) != n:
+        raise ValueError(f"{name}.shape == {given.shape}, expected ({n},): one weight per item is needed")
+    array = reals(given, n, name)
     below = np.flatnonzero(array < 0)
     if below.size:
         raise ValueError(f"{name} has negative values (row {below[0]}: {array[below[0]]}): weights of at least 0 are needed")

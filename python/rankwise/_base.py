@@ -1,0 +1,266 @@
+"""What all estimators share: parameters, fitted attributes, files, and the manners of scikit-learn, which may be absent."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Optional, TypeVar, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core, _input
+from ._convergence import ConvergenceWarning
+from .exceptions import MismatchError, RankwiseWarning
+
+if TYPE_CHECKING:
+
+    class BaseEstimator:
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Any: ...
+        def __sklearn_tags__(self) -> Any: ...
+
+    class NotFittedError(ValueError, AttributeError): ...
+
+else:
+    try:
+        from sklearn.base import BaseEstimator
+        from sklearn.exceptions import NotFittedError
+    except ImportError:
+        from ._without_sklearn import BaseEstimator, NotFittedError
+
+Path = Union[str, "os.PathLike[str]"]
+Array = NDArray[np.float64]
+Self = TypeVar("Self", bound="Machine")
+
+
+class Machine(BaseEstimator):
+    """An estimator over a machine of the compiled part."""
+
+    #: What the command line calls the method.
+    _method: ClassVar[str]
+    #: Parameters that are this layer's own business.
+    _own_params: ClassVar[frozenset[str]] = frozenset({"warm_start", "verbose", "preprocessor"})
+
+    _model: _core.Model
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+
+    # Fitting
+
+    def _params(self) -> dict[str, Any]:
+        """The parameters of the machine itself."""
+        return {name: value for name, value in self.get_params(deep=False).items() if name not in self._own_params}
+
+    def _threads(self) -> int:
+        return int(self.get_params(deep=False)["threads"] or 0)
+
+    def _adopt(self: Self, model: _core.Model, names: Optional[list[str]]) -> Self:
+        """Takes over a fitted model, and says what the user should know of it."""
+        self._model = model
+        self.n_features_in_ = model.n_features
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        for text in model.warnings:
+            kind = ConvergenceWarning if text.startswith("not converged") else RankwiseWarning
+            warnings.warn(text, kind, stacklevel=4)
+        return self
+
+    @contextmanager
+    def _progress(self) -> Iterator[Optional[Callable[[int, float, float], None]]]:
+        """Who is told how far training is: a bar of tqdm, if asked."""
+        if not self.get_params(deep=False).get("verbose"):
+            yield None
+            return
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            warnings.warn("progress is shown by tqdm, which is not installed: pip install tqdm", RankwiseWarning, stacklevel=4)
+            yield None
+            return
+        with tqdm(desc=type(self).__name__, unit=" iterations", leave=True) as bar:
+
+            def tell(iterations: int, gap: float, tol: float) -> None:
+                bar.update(iterations - bar.n)
+                bar.set_postfix_str(f"gap {gap:.1e}, until {tol:.0e}")
+
+            yield tell
+
+    # Reading data
+
+    def _names(self, X: Any) -> Optional[list[str]]:
+        return _input.column_names(X) if _input.is_table(X) else None
+
+    def _items_to_score(self, X: Any) -> _core.Items:
+        """Items whose features are those of the fit, in number and by name."""
+        self._check_is_fitted()
+        self._check_names(self._names(X))
+        items = _input.items(X)
+        if items.n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {items.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input"
+            )
+        return items
+
+    def _check_names(self, names: Optional[list[str]]) -> None:
+        known = getattr(self, "feature_names_in_", None)
+        if names is None and known is None:
+            return
+        kind = type(self).__name__
+        if known is None:
+            warnings.warn(f"X has feature names, but {kind} was fitted without feature names", UserWarning, stacklevel=4)
+        elif names is None:
+            warnings.warn(
+                f"X does not have valid feature names, but {kind} was fitted with feature names", UserWarning, stacklevel=4
+            )
+        elif list(known) != names:
+            missing = [name for name in known if name not in set(names)]
+            unseen = [name for name in names if name not in set(known)]
+            text = "The feature names should match those that were passed during fit.\n"
+            if unseen:
+                text += "Feature names unseen at fit time:\n" + "".join(f"- {name}\n" for name in unseen[:5])
+                text += "- ...\n" if len(unseen) > 5 else ""
+            if missing:
+                text += "Feature names seen at fit time, yet now missing:\n" + "".join(f"- {name}\n" for name in missing[:5])
+                text += "- ...\n" if len(missing) > 5 else ""
+            if not missing and not unseen:
+                text += "Feature names must be in the same order as they were in fit.\n"
+            raise ValueError(text)
+
+    # Fitted attributes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in self.__dict__
+
+    def _check_is_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before using this estimator."
+            )
+
+    def _fitted(self, attribute: str) -> _core.Model:
+        """The model, for an attribute that only fitted estimators have."""
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError(f"{type(self).__name__} has no attribute {attribute!r} before it is fitted")
+        return self._model
+
+    @property
+    def report_(self) -> dict[str, Any]:
+        """What there is to know of the model: the keys of ``rankwise train --json``."""
+        report: dict[str, Any] = json.loads(self._fitted("report_").description())
+        return report
+
+    @property
+    def n_iter_(self) -> int:
+        """Steps of the solver."""
+        return int(json.loads(self._fitted("n_iter_").description())["iterations"])
+
+    @property
+    def gap_(self) -> float:
+        """(primal − dual)/primal at the model: how far from the optimum it is at most. NaN where nobody computed it."""
+        gap = json.loads(self._fitted("gap_").description())["gap"]
+        return float("nan") if gap is None else float(gap)
+
+    @property
+    def objective_(self) -> float:
+        """The primal value at the model. NaN where nobody computed it."""
+        objective = json.loads(self._fitted("objective_").description())["objective"]
+        return float("nan") if objective is None else float(objective)
+
+    def _raw_weights(self, attribute: str) -> tuple[Array, Array]:
+        """Weights of features as they come in, a row per machine, and what is added: any scaling is folded in."""
+        model = self._fitted(attribute)
+        weights, biases = model.weights, model.biases
+        if weights is None:
+            raise AttributeError(f"{attribute} is only available with kernel='linear'")
+        if model.scaling is not None:
+            shift, divisor = model.scaling
+            weights = weights / divisor
+            biases = biases - weights @ shift
+        return weights, biases
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of features, of linear machines: scores are ``X @ coef_ + intercept_``, whatever the scaling."""
+        return self._raw_weights("coef_")[0][0]
+
+    @property
+    def intercept_(self) -> Any:
+        """What is added to all scores, of linear machines."""
+        return float(self._raw_weights("intercept_")[1][0])
+
+    def _support(self, attribute: str) -> tuple[_core.Items, Array]:
+        support = self._fitted(attribute).support
+        if support is None:
+            raise AttributeError(f"{attribute} is only available where a kernel makes scores from items")
+        return support
+
+    @property
+    def dual_coef_(self) -> Array:
+        """Coefficients of the support items, a row per machine."""
+        return self._support("dual_coef_")[1]
+
+    @property
+    def support_vectors_(self) -> Array:
+        """The support items' features."""
+        rows = self._support("support_vectors_")[0].to_dense()
+        if self._model.scaling is not None:
+            shift, divisor = self._model.scaling
+            rows = rows * divisor + shift
+        return rows
+
+    @property
+    def support_(self) -> NDArray[np.int64]:
+        """The numbers of the support items among those of the fit; of equal ones the first."""
+        self._support("support_")
+        found: Optional[NDArray[np.int64]] = self.__dict__.get("_support_rows")
+        if found is None:
+            raise AttributeError("support_ is only known after fit, not after load")
+        return found
+
+    # Files
+
+    def save(self, path: Path) -> None:
+        """Writes the model file that the command line reads, too."""
+        self._check_is_fitted()
+        self._model.save(os.fspath(path))
+
+    @classmethod
+    def load(cls: type[Self], path: Path) -> Self:
+        """A fitted estimator from a model file, of whichever face of rankwise."""
+        return cls._of_model(_core.Model.load(os.fspath(path)), os.fspath(path))
+
+    @classmethod
+    def _of_model(cls: type[Self], model: _core.Model, source: str) -> Self:
+        if not cls._can_hold(model):
+            raise MismatchError(
+                f"{source} holds a model of method {model.method}, which is not {cls.__name__}'s; use rankwise.load(path)"
+            )
+        described = json.loads(model.description())
+        described.setdefault("classes", None)
+        described["classes"] = described.get("class_scheme") or "ovo"
+        described["variant"] = model.method
+        described["threshold"] = described.get("threshold_rule")
+        described["probabilities"] = bool(described.get("probabilities"))
+        if described.get("C") == "inf":
+            described["C"] = float("inf")
+        known = set(inspect.signature(cls.__init__).parameters) - {"self"}
+        estimator = cls(**{name: value for name, value in described.items() if name in known and value is not None})
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            estimator._adopt(model, model.feature_names)
+        return estimator
+
+    @classmethod
+    def _can_hold(cls, model: _core.Model) -> bool:
+        return model.method == cls._method
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

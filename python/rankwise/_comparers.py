@@ -1,0 +1,486 @@
+"""Comparers: pairs of items that were judged left better, no difference, or right better."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, ClassVar, Optional, TypeVar, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core, _input
+from ._base import Array, Machine
+from ._rankers import Gamma
+
+Self = TypeVar("Self", bound="Comparer")
+Preprocessor = Union[None, Any, Callable[[NDArray[np.int64]], Any]]
+
+
+class Comparer(Machine):
+    """Learns scores, and when a difference of scores does not matter.
+
+    Pairs are an array of shape (n, 2, features), or of shape (n, 2) with item numbers and ``preprocessor=X``, the features of the
+    items (or a function that makes features of item numbers). ``pairs[:, 0]`` is left, ``pairs[:, 1]`` right. Outcomes are -1
+    (left is better), 0 (no difference) and 1 (right is better).
+    """
+
+    _probable: ClassVar[bool] = False
+    preprocessor: Preprocessor
+
+    def fit(self: Self, pairs: Any, y: Any, sample_weight: Any = None, context: Any = None, groups: Any = None) -> Self:
+        """Learns from judged pairs.
+
+        Parameters
+        ----------
+        pairs : array of shape (n_pairs, 2, n_features), or (n_pairs, 2) with item numbers and ``preprocessor``
+        y : array of shape (n_pairs,)
+            -1 left is better, 0 no difference, 1 right is better.
+        sample_weight : array of shape (n_pairs,), optional
+        context : array or table of shape (n_pairs, n_columns), optional
+            What describes the comparison itself (judge, prompt length), for ``tie_band='pair'``.
+        groups : array of shape (n_pairs,), optional
+            Pairs that belong together (judgments of one judge): they are never split where pairs are held out.
+        """
+        read, names = self._read(pairs, context)
+        n = read.n_pairs
+        outcomes = _outcomes(y, n)
+        weights = _input.weights(sample_weight, n)
+        with self._progress() as tell:
+            model = _core.fit_pairs(
+                self._method, self._params(), read, outcomes, weights, _input.groups(groups, n, "groups"), self._threads(), tell
+            )
+        self._support_rows = self._find_support(model, pairs)
+        self.classes_ = np.array([-1, 0, 1])
+        return self._adopt(model, names)
+
+    def _find_support(self, model: _core.Model, pairs: Any) -> Optional[NDArray[np.int64]]:
+        if model.support is None:
+            return None
+        items = np.asarray(pairs)
+        if items.ndim == 3:
+            return model.support_among(_input.items(_input.floats(items, "pairs").reshape(-1, items.shape[2])))
+        if callable(self.preprocessor):
+            return None
+        return model.support_among(_input.items(self.preprocessor, "preprocessor"))
+
+    def _read(self, pairs: Any, context: Any) -> tuple[_core.Pairs, Optional[list[str]]]:
+        """Pairs as the compiled part has them, and the names of features."""
+        names = None
+        array = np.asarray(pairs)
+        if array.ndim == 3:
+            if array.shape[1] != 2:
+                raise ValueError(f"pairs has shape {array.shape}: (n, 2, features) is needed, the two sides of each pair")
+            if array.shape[0] == 0 or array.shape[2] == 0:
+                raise ValueError(f"pairs has shape {array.shape}: at least one pair and one feature are needed")
+            array = _input.floats(array, "pairs")
+            read = _core.Pairs.of_sides(_input.items(array.reshape(-1, array.shape[2]), "pairs"))
+        elif array.ndim == 2 and array.shape[1] == 2:
+            if self.preprocessor is None:
+                raise ValueError(
+                    f"pairs has shape {array.shape}: item numbers need {type(self).__name__}(preprocessor=X), the features of the items; "
+                    "without it pairs have shape (n, 2, features)"
+                )
+            if array.dtype.kind not in "iu":
+                raise ValueError(f"pairs has elements of type {array.dtype}: with preprocessor whole numbers are needed")
+            if array.shape[0] == 0:
+                raise ValueError("pairs has no rows: at least one pair is needed")
+            read, names = self._looked_up(array)
+        else:
+            raise ValueError(
+                f"pairs has shape {array.shape}: (n, 2, features) is needed, or (n, 2) with item numbers and preprocessor"
+            )
+        if context is not None:
+            described = _input.items(context, "context")
+            if described.n_items != read.n_pairs:
+                raise ValueError(f"context has {described.n_items} rows for {read.n_pairs} pairs: one per pair is needed")
+            columns = _input.column_names(context) if _input.is_table(context) else None
+            read = read.with_context(described, columns or [f"context{k}" for k in range(described.n_features)])
+        return read, names
+
+    def _looked_up(self, numbers: NDArray[Any]) -> tuple[_core.Pairs, Optional[list[str]]]:
+        if callable(self.preprocessor):
+            distinct, places = np.unique(numbers, return_inverse=True)
+            rows, numbers = self.preprocessor(distinct), places.reshape(numbers.shape)
+            items = _input.items(rows, "preprocessor")
+            if items.n_items != len(distinct):
+                raise ValueError(f"preprocessor made {items.n_items} rows of {len(distinct)} item numbers: one row each is needed")
+        else:
+            rows = self.preprocessor
+            items = _input.items(rows, "preprocessor")
+        left, right = (np.ascontiguousarray(numbers[:, side], dtype=np.int64) for side in (0, 1))
+        return _core.Pairs.of_numbers(items, left, right), self._names(rows)
+
+    def _judged(self, pairs: Any, context: Any) -> Any:
+        self._check_is_fitted()
+        read, names = self._read(pairs, context)
+        if read.items.n_features != self.n_features_in_:
+            raise ValueError(
+                f"pairs has {read.items.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input"
+            )
+        self._check_names(names)
+        return self._model.judge(read, self._threads())
+
+    def predict(self, pairs: Any, context: Any = None) -> NDArray[np.int8]:
+        """The outcome of each pair: -1, 0 or 1."""
+        return self._judged(pairs, context)[1]  # type: ignore[no-any-return]
+
+    def decision_function(self, pairs: Any, context: Any = None) -> Array:
+        """The margin of each pair: score of right less score of left."""
+        return self._judged(pairs, context)[0]  # type: ignore[no-any-return]
+
+    def thresholds(self, pairs: Any, context: Any = None) -> Array:
+        """For each pair, the difference that does not matter: the same for all unless ``tie_band='pair'``."""
+        margins, _, thresholds, _ = self._judged(pairs, context)
+        return np.full(len(margins), self.threshold_) if thresholds is None else thresholds  # type: ignore[no-any-return]
+
+    def score_items(self, X: Any) -> Array:
+        """One score per item; higher is better."""
+        return self._model.scores(self._items_to_score(X), self._threads())
+
+    def predict_proba(self, pairs: Any, context: Any = None) -> Array:
+        """Probabilities of left, no difference and right: three per pair. Only where the machine has them."""
+        chances = self._judged(pairs, context)[3]
+        if chances is None:
+            raise AttributeError(f"predict_proba is not available: {self._how_probable()}")
+        return chances  # type: ignore[no-any-return]
+
+    def _has_chances(self) -> bool:
+        return self._probable
+
+    def _how_probable(self) -> str:
+        return "choose Davidson, or CompareSVM(loss='logistic')"
+
+    def __getattribute__(self, name: str) -> Any:
+        # scikit-learn asks by hasattr whether there are probabilities.
+        if name == "predict_proba" and not object.__getattribute__(self, "_has_chances")():
+            raise AttributeError(f"predict_proba is not available: {object.__getattribute__(self, '_how_probable')()}")
+        return super().__getattribute__(name)
+
+    def score(self, pairs: Any, y: Any, sample_weight: Any = None, context: Any = None) -> float:
+        """The share of pairs whose outcome is predicted right."""
+        predicted = self.predict(pairs, context)
+        outcomes = _outcomes(y, len(predicted))
+        return float(np.average(predicted == outcomes, weights=_input.weights(sample_weight, len(predicted))))
+
+    @property
+    def threshold_(self) -> float:
+        """Differences of scores up to this do not matter; with a tie band its mean in training."""
+        return self._fitted("threshold_").threshold
+
+    @property
+    def beta_(self) -> Optional[float]:
+        """β of the comparison machine: its own threshold is −β before scores are divided by it. None for rankers."""
+        return self._fitted("beta_").beta
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "classifier"
+        tags.classifier_tags = ClassifierTags()
+        tags.target_tags.required = True
+        tags.input_tags.three_d_array = True
+        tags.input_tags.two_d_array = self.preprocessor is not None
+        tags.input_tags.sparse = False
+        return tags
+
+    @classmethod
+    def _of_model(cls: type[Self], model: _core.Model, source: str) -> Self:
+        estimator = super()._of_model(model, source)
+        estimator.classes_ = np.array([-1, 0, 1])
+        return estimator
+
+
+def _outcomes(y: Any, n: int) -> NDArray[np.int8]:
+    if y is None:
+        raise ValueError("y is None: outcomes are needed, -1 (left), 0 (no difference) or 1 (right)")
+    values = _input.reals(y, n, "y")
+    wrong = np.flatnonzero(~np.isin(values, (-1.0, 0.0, 1.0)))
+    if wrong.size:
+        raise ValueError(
+            f"y has {values[wrong[0]]:g} in row {wrong[0]}: outcomes are -1 (left is better), 0 (no difference) and 1 (right is better)"
+        )
+    return values.astype(np.int8)
+
+
+class CompareSVM(Comparer):
+    """The support vector comparison machine, which learns from ties.
+
+    With z the lead of the better side: ½‖u‖² + C·[Σ_non-ties c·ℓ(1 − β − z) + Σ_ties c·(ℓ(1 + β + z) + ℓ(1 + β − z))].
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Multiplies the sum of the losses of pairs; ``inf`` asks for a hard margin.
+    kernel, gamma, degree, coef0, approx
+        As for :class:`RankSVM`.
+    loss : {'squared-hinge', 'hinge', 'logistic'}, default='squared-hinge'
+        'logistic' is the model of Rao and Kupper, which has probabilities.
+    threshold : {'refit', 'model'}, default='refit'
+        Chooses the difference that does not matter by its error, or keeps the machine's own.
+    tie_region : {'free', 'always'}, default='free'
+        'always' forbids the answer that there are no ties.
+    tie_band : {'constant', 'pair'}, default='constant'
+        'pair' lets the difference that does not matter depend on the pair.
+    tie_weight : float, default=1.0
+        Multiplies the weights of ties.
+    balance : {'none', 'outcomes'}, default='none'
+        'outcomes' makes the non-ties weigh twice the ties.
+    calibrate : bool, default=False
+        Probabilities, fitted to margins of pairs that were held out.
+    preprocessor : array, sparse matrix, table or function, optional
+        Features of the items, where pairs are item numbers.
+    scale, tol, max_iter, time_limit, cache_mb, threads, seed, verbose
+        As for :class:`RankSVM`.
+
+    Attributes
+    ----------
+    threshold_, beta_ : float
+        The difference that does not matter; β.
+    coef_, support_, dual_coef_, support_vectors_, n_iter_, gap_, objective_, report_
+        As for :class:`RankSVM`.
+
+    Examples
+    --------
+    >>> from rankwise import CompareSVM
+    >>> from rankwise.datasets import simulate_pairs
+    >>> pairs, y = simulate_pairs(n_pairs=400, seed=1)
+    >>> comparer = CompareSVM(C=10, kernel="rbf", gamma=0.5).fit(pairs, y)
+    >>> new, outcomes = simulate_pairs(n_pairs=400, seed=2)
+    >>> comparer.score(new, outcomes) > 0.8
+    True
+    """
+
+    _method = "compare"
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: str = "linear",
+        gamma: Gamma = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        approx: Optional[str] = None,
+        loss: str = "squared-hinge",
+        threshold: str = "refit",
+        tie_region: str = "free",
+        tie_band: str = "constant",
+        tie_weight: float = 1.0,
+        balance: str = "none",
+        calibrate: bool = False,
+        preprocessor: Preprocessor = None,
+        scale: str = "none",
+        tol: float = 1e-3,
+        max_iter: Optional[int] = None,
+        time_limit: Optional[float] = None,
+        cache_mb: int = 512,
+        threads: int = 0,
+        seed: int = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.approx = approx
+        self.loss = loss
+        self.threshold = threshold
+        self.tie_region = tie_region
+        self.tie_band = tie_band
+        self.tie_weight = tie_weight
+        self.balance = balance
+        self.calibrate = calibrate
+        self.preprocessor = preprocessor
+        self.scale = scale
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.cache_mb = cache_mb
+        self.threads = threads
+        self.seed = seed
+        self.verbose = verbose
+
+    def _has_chances(self) -> bool:
+        return bool(self.calibrate) or self.loss == "logistic"
+
+    def _how_probable(self) -> str:
+        return "choose loss='logistic' or calibrate=True"
+
+
+class CompareRank(Comparer):
+    """Ranking SVM on pairs, then the threshold of the least error: the baselines of :class:`CompareSVM`.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Multiplies the sum of the losses of pairs.
+    variant : {'rank', 'rank2'}, default='rank'
+        'rank' learns from the non-ties alone; 'rank2' takes each tie as two opposite pairs.
+    kernel, gamma, degree, coef0, approx, loss, tie_weight, calibrate, preprocessor
+        As for :class:`CompareSVM`.
+    scale, tol, max_iter, time_limit, cache_mb, threads, seed, verbose
+        As for :class:`RankSVM`.
+    """
+
+    _method = "compare-rank"
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        variant: str = "rank",
+        kernel: str = "linear",
+        gamma: Gamma = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        approx: Optional[str] = None,
+        loss: str = "squared-hinge",
+        tie_weight: float = 1.0,
+        calibrate: bool = False,
+        preprocessor: Preprocessor = None,
+        scale: str = "none",
+        tol: float = 1e-3,
+        max_iter: Optional[int] = None,
+        time_limit: Optional[float] = None,
+        cache_mb: int = 512,
+        threads: int = 0,
+        seed: int = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.C = C
+        self.variant = variant
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.approx = approx
+        self.loss = loss
+        self.tie_weight = tie_weight
+        self.calibrate = calibrate
+        self.preprocessor = preprocessor
+        self.scale = scale
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.cache_mb = cache_mb
+        self.threads = threads
+        self.seed = seed
+        self.verbose = verbose
+
+    def _has_chances(self) -> bool:
+        return bool(self.calibrate)
+
+    def _how_probable(self) -> str:
+        return "choose calibrate=True"
+
+    @classmethod
+    def _can_hold(cls, model: _core.Model) -> bool:
+        return model.method in ("rank", "rank2") and model.is_of_pairs
+
+
+class CompareLP(Comparer):
+    """The comparison machine as a linear program: without slack a test whether pairs are linearly separable, with slack a comparer
+    of few features or items.
+
+    Parameters
+    ----------
+    C : float, default=inf
+        Multiplies the sum of the losses of pairs. ``inf``: no losses; if pairs are not separable, ``fit`` raises
+        :class:`rankwise.exceptions.NotSeparableError`, which is proven.
+    kernel, gamma, degree, coef0, tie_weight, preprocessor
+        As for :class:`CompareSVM`.
+    scale, tol, max_iter, time_limit, cache_mb, threads, seed, verbose
+        As for :class:`RankSVM`.
+    """
+
+    _method = "compare-lp"
+
+    def __init__(
+        self,
+        C: float = float("inf"),
+        *,
+        kernel: str = "linear",
+        gamma: Gamma = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        tie_weight: float = 1.0,
+        preprocessor: Preprocessor = None,
+        scale: str = "none",
+        tol: float = 1e-3,
+        max_iter: Optional[int] = None,
+        time_limit: Optional[float] = None,
+        cache_mb: int = 512,
+        threads: int = 0,
+        seed: int = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tie_weight = tie_weight
+        self.preprocessor = preprocessor
+        self.scale = scale
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.cache_mb = cache_mb
+        self.threads = threads
+        self.seed = seed
+        self.verbose = verbose
+
+
+class Davidson(Comparer):
+    """Davidson's model: P(left) : P(tie) : P(right) = e^(r_left) : ν·e^((r_left + r_right)/2) : e^(r_right), r learnt from features.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Multiplies the sum of the negative log-likelihoods.
+    kernel, gamma, degree, coef0, approx, tie_band, preprocessor
+        As for :class:`CompareSVM`.
+    scale, tol, max_iter, time_limit, cache_mb, threads, seed, verbose
+        As for :class:`RankSVM`.
+    """
+
+    _method = "davidson"
+    _probable = True
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: str = "linear",
+        gamma: Gamma = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        approx: Optional[str] = None,
+        tie_band: str = "constant",
+        preprocessor: Preprocessor = None,
+        scale: str = "none",
+        tol: float = 1e-3,
+        max_iter: Optional[int] = None,
+        time_limit: Optional[float] = None,
+        cache_mb: int = 512,
+        threads: int = 0,
+        seed: int = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.approx = approx
+        self.tie_band = tie_band
+        self.preprocessor = preprocessor
+        self.scale = scale
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.cache_mb = cache_mb
+        self.threads = threads
+        self.seed = seed
+        self.verbose = verbose

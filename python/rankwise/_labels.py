@@ -1,0 +1,416 @@
+"""Machines that learn labels themselves: grades, classes, values."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, TypeVar, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core, _input
+from ._base import Array, Machine
+from ._rankers import Gamma, Ranker
+
+Classifier = TypeVar("Classifier", bound="SVC")
+Regressor = TypeVar("Regressor", bound="SVR")
+
+
+class OrdinalSVM(Ranker):
+    """Support vector ordinal regression (Chu and Keerthi): grades, the distinct labels, between thresholds on one score.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Multiplies the sum of the losses.
+    kernel, gamma, degree, coef0
+        As for :class:`RankSVM`.
+    loss : {'hinge', 'squared-hinge'}, default='hinge'
+    constraints : {'implicit', 'explicit'}, default='implicit'
+        Every item has a say in every threshold, or only in those beside its grade.
+    bins : int, optional
+        Puts labels into so many bins of about equal weight first, which are then the grades 1, 2, ….
+    scale, tol, max_iter, time_limit, cache_mb, threads, seed, verbose
+        As for :class:`RankSVM`.
+
+    Attributes
+    ----------
+    classes_ : array
+        The grades.
+    thresholds_ : array
+        Between neighbouring grades, on the scores of ``decision_function``.
+    """
+
+    _method = "ordinal"
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: str = "linear",
+        gamma: Gamma = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        loss: str = "hinge",
+        constraints: str = "implicit",
+        bins: Optional[int] = None,
+        scale: str = "none",
+        tol: float = 1e-3,
+        max_iter: Optional[int] = None,
+        time_limit: Optional[float] = None,
+        cache_mb: int = 512,
+        threads: int = 0,
+        seed: int = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.loss = loss
+        self.constraints = constraints
+        self.bins = bins
+        self.scale = scale
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.cache_mb = cache_mb
+        self.threads = threads
+        self.seed = seed
+        self.verbose = verbose
+
+    def _grades(self, attribute: str) -> tuple[Array, Array]:
+        grades = self._fitted(attribute).grades
+        assert grades is not None
+        return grades
+
+    @property
+    def classes_(self) -> Array:
+        """The grades, ascending."""
+        return self._grades("classes_")[0]
+
+    @property
+    def thresholds_(self) -> Array:
+        """Between neighbouring grades."""
+        return self._grades("thresholds_")[1]
+
+    def predict(self, X: Any) -> Array:
+        """The grade of each item."""
+        items = self._items_to_score(X)
+        return self._model.grade(items, self._threads())
+
+    def decision_function(self, X: Any) -> Array:
+        """One score per item; higher is better."""
+        items = self._items_to_score(X)
+        return self._model.scores(items, self._threads())
+
+    def score(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
+        """The share of pairs that scores put in order, over all pairs of items in one group with different labels."""
+        return self._pair_accuracy(self.decision_function(X), y, qid, sample_weight)
+
+
+class SVC(Machine):
+    """Support vector classifier of two or more classes.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Multiplies the sum of the losses; ``inf`` asks for a hard margin.
+    kernel, gamma, degree, coef0, approx
+        As for :class:`RankSVM`; the default kernel is linear.
+    loss : {'hinge', 'squared-hinge'}, default='hinge'
+    classes : {'ovo', 'ovr', 'crammer-singer', 'weston-watkins'}, default='ovo'
+        How more than two classes are told apart: a machine for every pair of them, for each against the rest, or one with
+        weights for all of them.
+    class_weight : dict or 'balanced', optional
+        Multiplies the weights of the items of a class.
+    probabilities : bool, default=False
+        Whether there is ``predict_proba``, fitted to items that were held out.
+    scale, tol, max_iter, time_limit, cache_mb, threads, seed, verbose
+        As for :class:`RankSVM`.
+
+    Attributes
+    ----------
+    classes_ : array
+        The classes, in order.
+    coef_ : array of shape (n_machines, n_features)
+    intercept_ : array of shape (n_machines,)
+    support_, dual_coef_, support_vectors_ : arrays
+        The items that scores are made of (kernels).
+    """
+
+    _method = "classify"
+    classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: str = "linear",
+        gamma: Gamma = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        approx: Optional[str] = None,
+        loss: str = "hinge",
+        classes: str = "ovo",
+        class_weight: Union[dict[Any, float], str, None] = None,
+        probabilities: bool = False,
+        scale: str = "none",
+        tol: float = 1e-3,
+        max_iter: Optional[int] = None,
+        time_limit: Optional[float] = None,
+        cache_mb: int = 512,
+        threads: int = 0,
+        seed: int = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.approx = approx
+        self.loss = loss
+        self.classes = classes
+        self.class_weight = class_weight
+        self.probabilities = probabilities
+        self.scale = scale
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.cache_mb = cache_mb
+        self.threads = threads
+        self.seed = seed
+        self.verbose = verbose
+
+    def fit(self: Classifier, X: Any, y: Any, sample_weight: Any = None, margin: Any = None) -> Classifier:
+        """Learns from items of classes; classes may be numbers, words or truth values.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (n_items, n_features)
+        y : array of shape (n_items,)
+        sample_weight : array of shape (n_items,), optional
+        margin : array of shape (n_items,), optional
+            The margin that each item should have, instead of 1.
+        """
+        names = self._names(X)
+        items = _input.items(X)
+        n = items.n_items
+        if y is None:
+            raise ValueError("SVC requires y to be passed, but the target y is None: classes are needed")
+        labels = _input.vector(y, n, "y")
+        _check_classes(labels)
+        weights = _input.weights(sample_weight, n)
+        margins = None if margin is None else _input.reals(margin, n, "margin")
+        classes, numbers = np.unique(labels, return_inverse=True)
+        present = np.unique(numbers if weights is None else numbers[weights > 0])
+        if len(present) < 2:
+            raise ValueError(
+                f"y has one class only ({classes[present[0]]!r}), where SVC needs at least two classes (items of weight 0 do not count)"
+            )
+        params = self._params()
+        if isinstance(self.class_weight, dict):
+            unknown = [label for label in self.class_weight if label not in classes]
+            if unknown:
+                raise ValueError(f"class_weight names {unknown[0]!r}, which is no class of y; there are {list(classes)[:10]}")
+            params["class_weight"] = [(class_name(label), float(w)) for label, w in self.class_weight.items()]
+        called = [class_name(label) for label in classes]
+        with self._progress() as tell:
+            model = _core.fit_classes(
+                params, items, numbers.astype(np.uint32).ravel(), called, weights, margins, self._threads(), tell
+            )
+        self._support_rows = model.support_among(items)
+        kept = model.classes or []
+        self.classes_ = classes if len(kept) == len(classes) else classes[[called.index(name) for name in kept]]
+        return self._adopt(model, names)
+
+    @classmethod
+    def _of_model(cls: type[Classifier], model: _core.Model, source: str) -> Classifier:
+        estimator = super()._of_model(model, source)
+        estimator.classes_ = _labels_of_names(model.classes or [])
+        return estimator
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each item."""
+        items = self._items_to_score(X)
+        return self.classes_[self._model.classify(items, self._threads())[0]]  # type: ignore[no-any-return]
+
+    def decision_function(self, X: Any) -> Array:
+        """Of two classes one score per item, above 0 for the second; of more, a score per class, the largest of which wins."""
+        items = self._items_to_score(X)
+        if len(self.classes_) == 2:
+            return self._model.machine_scores(items, self._threads())[:, 0]
+        return self._model.classify(items, self._threads())[1]
+
+    def predict_proba(self, X: Any) -> Array:
+        """A probability per item and class. Only with ``probabilities=True``."""
+        items = self._items_to_score(X)
+        chances = self._model.classify(items, self._threads())[2]
+        if chances is None:
+            raise AttributeError("predict_proba is not available: fit with probabilities=True")
+        return chances
+
+    def __getattribute__(self, name: str) -> Any:
+        # scikit-learn asks by hasattr whether there are probabilities.
+        if name == "predict_proba" and not object.__getattribute__(self, "probabilities"):
+            raise AttributeError("predict_proba is not available: fit with probabilities=True")
+        return super().__getattribute__(name)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of items whose class is predicted right."""
+        predicted = self.predict(X)
+        labels = _input.vector(y, len(predicted), "y")
+        return float(np.average(predicted == labels, weights=_input.weights(sample_weight, len(predicted))))
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of features, a row per machine (linear)."""
+        return self._raw_weights("coef_")[0]
+
+    @property
+    def intercept_(self) -> Array:
+        """What each machine adds to its scores (linear)."""
+        return self._raw_weights("intercept_")[1]
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "classifier"
+        tags.classifier_tags = ClassifierTags()
+        tags.target_tags.required = True
+        return tags
+
+
+def _check_classes(labels: NDArray[Any]) -> None:
+    if labels.dtype.kind == "f":
+        bad = np.flatnonzero(~np.isfinite(labels))
+        if bad.size:
+            raise ValueError(f"Input y contains NaN or infinity (in row {bad[0]}): every item needs a class")
+        if (labels != np.floor(labels)).any():
+            raise ValueError(
+                "Unknown label type: continuous. y has numbers with fractions, which are values rather than classes: use SVR, or "
+                "turn y into classes"
+            )
+    if labels.dtype.kind == "O":
+        missing = [row for row, label in enumerate(labels) if label is None or label != label]
+        if missing:
+            raise ValueError(f"Input y contains NaN or None (in row {missing[0]}): every item needs a class")
+        if len({type(label) for label in labels} & {str, bytes}) and not all(isinstance(label, (str, bytes)) for label in labels):
+            raise TypeError("y mixes text and numbers: make all classes text, or all numbers")
+
+
+def class_name(label: Any) -> str:
+    """What a class is called in a model file: 1, 1.0 and True have the names that the command line gives them."""
+    if isinstance(label, (bool, np.bool_)):
+        return str(bool(label))
+    if isinstance(label, (float, np.floating)) and float(label).is_integer() and abs(label) < 2**53:
+        return str(int(label))
+    return str(label)
+
+
+def _labels_of_names(names: list[str]) -> NDArray[Any]:
+    for kind in (int, float):
+        try:
+            return np.array([kind(name) for name in names])
+        except ValueError:
+            pass
+    return np.array(names)
+
+
+class SVR(Machine):
+    """Support vector regression within a tube: ½‖w‖² + C·Σ c·max(0, |y − f(x)| − ε).
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Multiplies the sum of the losses; ``inf`` asks for a hard tube.
+    kernel, gamma, degree, coef0, approx
+        As for :class:`RankSVM`; the default kernel is linear.
+    loss : {'epsilon', 'squared-epsilon'}, default='epsilon'
+    epsilon : float, default=0.1
+        How far from a label a value may be without loss.
+    scale, tol, max_iter, time_limit, cache_mb, threads, seed, verbose
+        As for :class:`RankSVM`.
+    """
+
+    _method = "regress"
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: str = "linear",
+        gamma: Gamma = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        approx: Optional[str] = None,
+        loss: str = "epsilon",
+        epsilon: float = 0.1,
+        scale: str = "none",
+        tol: float = 1e-3,
+        max_iter: Optional[int] = None,
+        time_limit: Optional[float] = None,
+        cache_mb: int = 512,
+        threads: int = 0,
+        seed: int = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.approx = approx
+        self.loss = loss
+        self.epsilon = epsilon
+        self.scale = scale
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.cache_mb = cache_mb
+        self.threads = threads
+        self.seed = seed
+        self.verbose = verbose
+
+    def fit(self: Regressor, X: Any, y: Any, sample_weight: Any = None) -> Regressor:
+        """Learns from items with values."""
+        names = self._names(X)
+        items = _input.items(X)
+        if y is None:
+            raise ValueError("SVR requires y to be passed, but the target y is None: values are needed")
+        values = _input.reals(y, items.n_items, "y")
+        weights = _input.weights(sample_weight, items.n_items)
+        with self._progress() as tell:
+            model = _core.fit_items(
+                self._method, self._params(), items, values, None, weights, None, None, self._threads(), tell
+            )
+        self._support_rows = model.support_among(items)
+        return self._adopt(model, names)
+
+    def predict(self, X: Any) -> Array:
+        """The value of each item."""
+        items = self._items_to_score(X)
+        return self._model.scores(items, self._threads())
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R², the share of the variance of y that is explained."""
+        predicted = self.predict(X)
+        values = _input.reals(y, len(predicted), "y")
+        weights = _input.weights(sample_weight, len(predicted))
+        mean = np.average(values, weights=weights)
+        left = np.average((values - predicted) ** 2, weights=weights)
+        all_of_it = np.average((values - mean) ** 2, weights=weights)
+        if all_of_it == 0.0:
+            return 1.0 if left == 0.0 else 0.0
+        return float(1.0 - left / all_of_it)
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import RegressorTags
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "regressor"
+        tags.regressor_tags = RegressorTags()
+        tags.target_tags.required = True
+        return tags
