@@ -15,6 +15,8 @@ impl<T> AsRef<[T]> for Lent<T> {
     }
 }
 
+type Fitting = fn(&Comparisons) -> Result<Fit, Error>;
+
 const N_COLS: usize = 5;
 
 /// Rows of sides in turn; with `repeated` some rows appear again.
@@ -123,11 +125,11 @@ fn alternating_rows_give_the_fits_of_two_sides() {
             assert_eq!(repeated, alternating.items.n_items() < 160);
             let [sides, alternating] =
                 [sides, alternating].map(|set| Comparisons::new(set, outcomes(80), None, None).unwrap());
-            let fits: [&dyn Fn(&Comparisons) -> Result<Fit, Error>; 4] = [
-                &|data| CompareSvm::new().fit(data),
-                &|data| CompareSvm::new().kernel(Kernel::rbf(0.3)).fit(data),
-                &|data| CompareRank::new(Variant::Rank).fit(data),
-                &|data| Davidson::new().fit(data),
+            let fits: [Fitting; 4] = [
+                |data| CompareSvm::new().fit(data),
+                |data| CompareSvm::new().kernel(Kernel::rbf(0.3)).fit(data),
+                |data| CompareRank::new(Variant::Rank).fit(data),
+                |data| Davidson::new().fit(data),
             ];
             for fit in fits {
                 let [(margins, objective), (other_margins, other_objective)] = [&sides, &alternating].map(|data| {
