@@ -60,8 +60,8 @@ pub(crate) fn largest_scale_ratio(items: &Features) -> f64 {
     let stats = if items.n_rows() <= TELLING_ROWS {
         scale::ColumnStats::of(items)
     } else {
-        let some: Vec<usize> = (0..TELLING_ROWS).map(|k| k * items.n_rows() / TELLING_ROWS).collect();
-        scale::ColumnStats::of(&items.select_rows(&some))
+        let some = (0..TELLING_ROWS).map(|k| k * items.n_rows() / TELLING_ROWS);
+        scale::ColumnStats::of_rows(items, some, None)
     };
     stats.scale_ratio()
 }

@@ -149,20 +149,22 @@ impl PairMachine {
         if self.scale == Scale::None && !data.set.items.are_indicators && largest_scale_ratio(features) > 100.0 {
             warnings.push("features differ in scale by more than 100×: consider --scale standard".into());
         }
-        // Many pairs of few items are not copied: what is sorted here is the order in which items are summed over.
-        let is_lean = self.kernel == Kernel::Linear
+        // Many pairs of few items are not copied, nor are items that stand in the order of their pairs: what is sorted here is
+        // the order in which items are summed over.
+        let may_stay = self.kernel == Kernel::Linear
             && self.is_solved_in_weights(KernelFunction::Linear, data.set.items.n_items(), data.n_pairs())
             && (self.scale == Scale::None || self.loss != Loss::Hinge)
-            && n_present == data.n_pairs()
-            && REPEAT * data.set.items.n_items() <= data.n_pairs();
+            && n_present == data.n_pairs();
+        let repeat = REPEAT * data.set.items.n_items() <= data.n_pairs();
+        let order = if may_stay { data.set.item_order() } else { Vec::new() };
+        let is_lean = may_stay && (repeat || is_near_order(&order, data.set.items.n_items()));
         let mut data = if is_lean {
             Cow::Borrowed(data)
         } else {
             let present: Vec<usize> = (0..data.n_pairs()).filter(|&k| data.weight(k) > 0.0).collect();
             Cow::Owned(data.select(&present))
         };
-        let rows: Vec<u32> =
-            if is_lean { data.set.item_order() } else { (0..data.set.items.n_items() as u32).collect() };
+        let rows: Vec<u32> = if is_lean { order } else { (0..data.set.items.n_items() as u32).collect() };
         let order = || rows.iter().map(|&row| row as usize);
         let scaler = Scaler::learn_from_rows(self.scale, &data.set.items.features, order());
         let mut scaled = None;
@@ -648,4 +650,8 @@ pub(super) struct Answer<'a> {
     pub(super) stop: Stop,
     /// Whatever the search started from, this is where it ends.
     pub(super) is_exact: bool,
+}
+/// Whether these are all items, each beside its place or there: memory is then read from front to back.
+fn is_near_order(items: &[u32], n_items: usize) -> bool {
+    items.len() == n_items && items.iter().zip(0u32..).all(|(&item, place)| item.abs_diff(place) <= 1)
 }

@@ -12,4 +12,5 @@ mod rank_items;
 mod ranking_metrics;
 mod ranking_significance;
 mod regressions;
+mod shared;
 mod stored;
