@@ -10,6 +10,7 @@ mod model;
 mod params;
 mod run;
 mod table;
+mod tune;
 
 use pyo3::prelude::*;
 
@@ -24,6 +25,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fit::fit_items, module)?)?;
     module.add_function(wrap_pyfunction!(fit::fit_classes, module)?)?;
     module.add_function(wrap_pyfunction!(fit::fit_pairs, module)?)?;
+    tune::register(module)?;
     module.add_function(wrap_pyfunction!(params::defaults, module)?)?;
     Ok(())
 }

@@ -99,7 +99,7 @@ impl<'py> Fields<'py> {
         self.field(name, field, &expected, read, tell)
     }
 
-    fn kernel(&self, kernel: &mut Kernel) -> PyResult<()> {
+    pub(crate) fn kernel(&self, kernel: &mut Kernel) -> PyResult<()> {
         let mut name = kernel.name().to_string();
         let (mut gamma, mut degree, mut coef0) = (Gamma::Scale, 3u32, 0.0);
         let words = "linear, poly, rbf or sigmoid";

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
+use rankwise::selection::{TuneProgress, TuneWatch};
 use rankwise::{Error, Progress, Result, Watch};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -20,7 +21,7 @@ const PATIENCE: Duration = Duration::from_millis(700);
 
 /// What the working thread and the waiting one tell each other.
 #[derive(Default)]
-struct Looking {
+pub(crate) struct Looking {
     stop: AtomicBool,
     n_calls: AtomicU64,
     iterations: AtomicU64,
@@ -38,8 +39,20 @@ impl Watch for Looking {
     }
 }
 
+impl TuneWatch for Looking {
+    fn on_point(&self, progress: TuneProgress) {
+        self.iterations.fetch_max(progress.done as u64, Ordering::Relaxed);
+        self.tol.store((progress.total as f64).to_bits(), Ordering::Relaxed);
+        self.n_calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn keep_going(&self) -> bool {
+        !self.stop.load(Ordering::Relaxed)
+    }
+}
+
 impl Looking {
-    /// Tells Python how far the work is, if it has begun.
+    /// Tells Python how far the work is, if it has begun: iterations, gap and tolerance; of a search fits, nothing and all fits.
     fn tell(&self, to: &Bound<'_, PyAny>) -> PyResult<()> {
         if self.n_calls.load(Ordering::Relaxed) > 0 {
             let real = |number: &AtomicU64| f64::from_bits(number.load(Ordering::Relaxed));
@@ -54,7 +67,7 @@ pub(crate) fn run<R: Send + 'static>(
     py: Python<'_>,
     threads: usize,
     on_progress: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce(&dyn Watch) -> Result<R> + Send + 'static,
+    work: impl FnOnce(&Looking) -> Result<R> + Send + 'static,
 ) -> PyResult<R> {
     let pool = pool(threads).map_err(|e| exception(py, &e))?;
     let looking = Arc::new(Looking::default());
@@ -63,7 +76,7 @@ pub(crate) fn run<R: Send + 'static>(
     std::thread::Builder::new()
         .name("rankwise".into())
         .spawn(move || {
-            let result = catch_unwind(AssertUnwindSafe(|| pool.install(|| work(&*seen))));
+            let result = catch_unwind(AssertUnwindSafe(|| pool.install(|| work(&seen))));
             // Nobody listens any more after Ctrl-C.
             let _ = sender.send(result);
         })

@@ -1,0 +1,201 @@
+"""The compiled part of rankwise: private, and checked against the binary by the tests."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+
+_Path = str | os.PathLike[str]
+_Reals = NDArray[np.float64]
+_Tell = Callable[[int, float, float], object]
+
+@final
+class Items:
+    @staticmethod
+    def dense(array: NDArray[Any], names: Sequence[str] | None = None) -> Items: ...
+    @staticmethod
+    def sparse(
+        n_cols: int, starts: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], names: Sequence[str] | None = None
+    ) -> Items: ...
+    @staticmethod
+    def table(stream: Any) -> Items: ...
+    @property
+    def n_items(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def names(self) -> list[str] | None: ...
+    @property
+    def is_f32(self) -> bool: ...
+    def to_dense(self) -> _Reals: ...
+
+@final
+class Groups:
+    @staticmethod
+    def of_integers(ids: NDArray[np.int64]) -> Groups: ...
+    @staticmethod
+    def of_numbers(numbers: NDArray[np.uint32], names: Sequence[str]) -> Groups: ...
+    @property
+    def numbers(self) -> NDArray[np.uint32]: ...
+    def __len__(self) -> int: ...
+
+@final
+class Pairs:
+    @staticmethod
+    def of_numbers(items: Items, left: NDArray[np.int64], right: NDArray[np.int64]) -> Pairs: ...
+    @staticmethod
+    def of_sides(rows: Items) -> Pairs: ...
+    def with_context(self, context: Items, names: Sequence[str]) -> Pairs: ...
+    @property
+    def n_pairs(self) -> int: ...
+    @property
+    def n_items(self) -> int: ...
+    @property
+    def items(self) -> Items: ...
+
+@final
+class Model:
+    @staticmethod
+    def load(path: _Path) -> Model: ...
+    def save(self, path: _Path) -> None: ...
+    def to_bytes(self) -> bytes: ...
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Model: ...
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
+    def description(self) -> str: ...
+    def tuning(self) -> str | None: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    @property
+    def stop(self) -> str: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def is_of_pairs(self) -> bool: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def feature_names(self) -> list[str] | None: ...
+    @property
+    def threshold(self) -> float: ...
+    @property
+    def beta(self) -> float | None: ...
+    @property
+    def classes(self) -> list[str] | None: ...
+    @property
+    def grades(self) -> tuple[_Reals, _Reals] | None: ...
+    @property
+    def weights(self) -> _Reals | None: ...
+    @property
+    def biases(self) -> _Reals: ...
+    @property
+    def scaling(self) -> tuple[_Reals, _Reals] | None: ...
+    @property
+    def support(self) -> tuple[Items, _Reals] | None: ...
+    def support_among(self, items: Items) -> NDArray[np.int64] | None: ...
+    def scores(self, items: Items, threads: int = 0) -> _Reals: ...
+    def machine_scores(self, items: Items, threads: int = 0) -> _Reals: ...
+    def classify(self, items: Items, threads: int = 0) -> tuple[NDArray[np.uint32], _Reals, _Reals | None]: ...
+    def grade(self, items: Items, threads: int = 0) -> _Reals: ...
+    def judge(self, pairs: Pairs, threads: int = 0) -> tuple[_Reals, NDArray[np.int8], _Reals | None, _Reals | None]: ...
+
+@final
+class Search:
+    def __new__(
+        cls,
+        c: Sequence[float] | None,
+        kernels: Sequence[dict[str, Any]],
+        widens: bool,
+        losses: Sequence[str],
+        epsilons: Sequence[float] | None,
+        folds: int,
+        metric: str | None,
+        time_limit: float | None,
+    ) -> Search: ...
+
+def fit_items(
+    method: str,
+    params: dict[str, Any],
+    items: Items,
+    labels: _Reals,
+    groups: Groups | None = None,
+    weights: _Reals | None = None,
+    group_weights: _Reals | None = None,
+    start: Model | None = None,
+    threads: int = 0,
+    on_progress: _Tell | None = None,
+) -> Model: ...
+def fit_classes(
+    params: dict[str, Any],
+    items: Items,
+    labels: NDArray[np.uint32],
+    classes: Sequence[str],
+    weights: _Reals | None = None,
+    margins: _Reals | None = None,
+    threads: int = 0,
+    on_progress: _Tell | None = None,
+) -> Model: ...
+def fit_pairs(
+    method: str,
+    params: dict[str, Any],
+    pairs: Pairs,
+    outcomes: NDArray[np.int8],
+    weights: _Reals | None = None,
+    groups: Groups | None = None,
+    threads: int = 0,
+    on_progress: _Tell | None = None,
+) -> Model: ...
+def defaults() -> dict[str, dict[str, Any]]: ...
+def spaced(lo: float, hi: float, n: int) -> list[float]: ...
+def tune_items(
+    method: str,
+    params: dict[str, Any],
+    search: Search,
+    items: Items,
+    labels: _Reals,
+    groups: Groups | None = None,
+    weights: _Reals | None = None,
+    valid: dict[str, Any] | None = None,
+    threads: int = 0,
+    on_progress: _Tell | None = None,
+) -> Model: ...
+def tune_labels(
+    method: str,
+    params: dict[str, Any],
+    search: Search,
+    items: Items,
+    labels: _Reals,
+    groups: Groups | None = None,
+    weights: _Reals | None = None,
+    valid: dict[str, Any] | None = None,
+    threads: int = 0,
+    on_progress: _Tell | None = None,
+) -> Model: ...
+def tune_classes(
+    params: dict[str, Any],
+    search: Search,
+    items: Items,
+    labels: NDArray[np.uint32],
+    classes: Sequence[str],
+    groups: Groups | None = None,
+    weights: _Reals | None = None,
+    valid: dict[str, Any] | None = None,
+    threads: int = 0,
+    on_progress: _Tell | None = None,
+) -> Model: ...
+def tune_pairs(
+    method: str,
+    params: dict[str, Any],
+    search: Search,
+    pairs: Pairs,
+    outcomes: NDArray[np.int8],
+    groups: Groups | None = None,
+    weights: _Reals | None = None,
+    valid: dict[str, Any] | None = None,
+    threads: int = 0,
+    on_progress: _Tell | None = None,
+) -> Model: ...

@@ -1,0 +1,387 @@
+"""What estimators learn, against definitions written out and other tools; their attributes, files and starts."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+import rankwise
+from rankwise import (
+    SVC,
+    SVR,
+    CompareLP,
+    CompareRank,
+    CompareSVM,
+    Davidson,
+    OneNormRankSVM,
+    OnlineRankSVM,
+    OrdinalSVM,
+    RankingVectorMachine,
+    RankSVM,
+    Ridge,
+    SwapSVM,
+)
+from rankwise.exceptions import ConvergenceWarning, MismatchError, NotSeparableError, RankwiseWarning
+
+ITEMS = [
+    RankSVM(C=0.1), RankSVM(kernel="rbf", scale="standard"), RankSVM(loss="hinge", C=0.01), SwapSVM(C=0.01), Ridge(), RankingVectorMachine(C=0.1, kernel="rbf"),
+    OneNormRankSVM(C=0.1), OnlineRankSVM(C=0.01, steps=20_000), OrdinalSVM(), OrdinalSVM(kernel="rbf"), SVC(), SVC(kernel="rbf", probabilities=True),
+    SVC(classes="crammer-singer"), SVR(), SVR(kernel="poly", scale="minmax"), RankSVM(kernel="rbf", approx="nystrom:20"),
+]  # fmt: skip
+PAIRS = [CompareSVM(), CompareSVM(kernel="rbf", scale="standard"), CompareSVM(loss="logistic", tie_band="pair"), CompareRank(variant="rank2"), CompareLP(C=1.0), Davidson()]
+
+
+def pairs_of(y, qid, weights=None):
+    """All pairs (better, worse) of one group, and their weights, one by one."""
+    weights = np.ones(len(y)) if weights is None else weights
+    better, worse = np.nonzero((y[:, None] > y[None, :]) & (qid[:, None] == qid[None, :]))
+    return better, worse, weights[better] * weights[worse]
+
+
+@pytest.mark.parametrize("loss", ["squared-hinge", "hinge", "logistic"])
+def test_a_ranker_minimises_its_objective(ranking, loss):
+    X, y, qid = ranking
+    weights = np.random.default_rng(3).uniform(0.5, 2, size=len(y))
+    ranker = RankSVM(C=0.05, loss=loss, tol=1e-8).fit(X, y, qid=qid, sample_weight=weights)
+    better, worse, c = pairs_of(y, qid, weights)
+
+    def objective(w):
+        t = 1 - (X[better] - X[worse]) @ w
+        losses = {"squared-hinge": np.maximum(t, 0) ** 2, "hinge": np.maximum(t, 0), "logistic": np.logaddexp(0, t - 1)}
+        return 0.5 * w @ w + 0.05 * (c * losses[loss]).sum()
+
+    found = objective(ranker.coef_)
+    assert ranker.objective_ == pytest.approx(found, rel=1e-10)
+    assert ranker.gap_ <= 1e-8
+    rng = np.random.default_rng(0)
+    for scale in (1e-1, 1e-3):
+        assert all(objective(ranker.coef_ + scale * rng.normal(size=4)) >= found * (1 - 1e-9) for _ in range(50))
+    np.testing.assert_allclose(ranker.predict(X), X @ ranker.coef_, atol=1e-12)
+
+
+def test_groups_may_come_in_any_order_and_be_called_anything(ranking):
+    X, y, qid = ranking
+    expected = RankSVM().fit(X, y, qid=qid).coef_
+    words = np.array(["q" + "abcdefghijklmnopqrst"[q] for q in qid])
+    order = np.argsort(qid, kind="stable")
+    for ids in (words, words.astype(object), list(words), qid.astype(float), qid.astype(np.uint64), qid.astype(np.int8), [("pair", q) for q in qid][:0] or words):
+        np.testing.assert_allclose(RankSVM().fit(X, y, qid=ids).coef_, expected, rtol=1e-9)
+    np.testing.assert_allclose(RankSVM(tol=1e-9).fit(X[order], y[order], qid=qid[order]).coef_, RankSVM(tol=1e-9).fit(X, y, qid=qid).coef_, rtol=1e-5)
+    assert np.abs(RankSVM().fit(X, y).coef_ - expected).max() > 1e-3  # without groups other pairs count
+
+
+def test_group_weights_multiply_those_of_pairs(ranking):
+    X, y, qid = ranking
+    by_group = np.where(qid < 10, 4.0, 1.0)
+    weighted = RankSVM(tol=1e-9).fit(X, y, qid=qid, group_weight=by_group).coef_
+    by_item = RankSVM(tol=1e-9).fit(X, y, qid=qid, sample_weight=np.sqrt(by_group)).coef_
+    np.testing.assert_allclose(weighted, by_item, rtol=1e-5)
+    with pytest.raises(ValueError, match="group_weight"):
+        RankSVM().fit(X, y, qid=qid, group_weight=np.arange(len(y)) + 1.0)
+    with pytest.raises(ValueError, match="group_weight"):
+        RankSVM().fit(X, y, group_weight=by_group)
+
+
+def test_swapped_pairs_equal_the_hinge_at_four_times_c(ranking):
+    X, y, qid = ranking
+    swap, rank = SwapSVM(C=0.01, tol=1e-7).fit(X, y, qid=qid), RankSVM(C=0.04, loss="hinge", tol=1e-7).fit(X, y, qid=qid)
+    assert 4 * swap.objective_ == pytest.approx(rank.objective_, rel=1e-5)
+    np.testing.assert_allclose(2 * swap.coef_, rank.coef_, rtol=1e-2)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_classifier_and_regression_equal_those_of_scikit_learn(ranking, kernel):
+    svm = pytest.importorskip("sklearn.svm", reason="scikit-learn is not installed")
+    X, y, _ = ranking
+    same = {"C": 2.0, "kernel": kernel, "gamma": 0.3, "coef0": 1.0, "tol": 1e-7}
+    two = (y > 0).astype(int)
+    ours, theirs = SVC(**same).fit(X, two), svm.SVC(**same).fit(X, two)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=2e-3)
+    assert abs(len(ours.support_) - len(theirs.support_)) <= 6 if kernel != "linear" else True
+    ours, theirs = SVR(epsilon=0.2, **same).fit(X, y), svm.SVR(epsilon=0.2, **same).fit(X, y)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=5e-3)
+    assert ours.score(X, y) == pytest.approx(theirs.score(X, y), abs=1e-3)
+    weights = np.random.default_rng(1).uniform(0, 3, size=len(y))
+    ours, theirs = SVC(**same).fit(X, two, sample_weight=weights), svm.SVC(**same).fit(X, two, sample_weight=weights)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=5e-3)
+    ours = SVC(class_weight={0: 1.0, 1: 5.0}, **same).fit(X, two)
+    theirs = svm.SVC(class_weight={0: 1.0, 1: 5.0}, **same).fit(X, two)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=5e-3)
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [3, 7], [-1.0, 1.0]])
+def test_classes_come_back_as_they_were(ranking, labels, tmp_path):
+    X, y, _ = ranking
+    given = np.array(labels)[(y > 0).astype(int)]
+    classifier = SVC().fit(X, given)
+    assert classifier.classes_.tolist() == labels and classifier.predict(X).dtype == given.dtype
+    assert classifier.score(X, given) > 0.9
+    classifier.save(tmp_path / "m.safetensors")
+    loaded = rankwise.load(tmp_path / "m.safetensors")
+    np.testing.assert_array_equal(loaded.decision_function(X), classifier.decision_function(X))
+    if labels != [False, True]:
+        assert loaded.classes_.tolist() == labels
+
+
+def test_grades_lie_between_thresholds(ranking):
+    X, y, _ = ranking
+    machine = OrdinalSVM(C=10).fit(X, y)
+    assert machine.classes_.tolist() == [-2, -1, 0, 1, 2] and np.all(np.diff(machine.thresholds_) >= 0)
+    places = (machine.decision_function(X)[:, None] >= machine.thresholds_).sum(axis=1)
+    np.testing.assert_array_equal(machine.predict(X), machine.classes_[places])
+    assert np.abs(machine.predict(X) - y).mean() < 0.3
+    assert OrdinalSVM(bins=3).fit(X, X[:, 0]).classes_.tolist() == [1, 2, 3]
+
+
+def test_the_comparison_machine_minimises_its_objective(judged):
+    pairs, y = judged
+    machine = CompareSVM(C=0.5, threshold="model", tol=1e-9).fit(pairs, y)
+    beta = machine.beta_
+    u = -beta * machine.coef_
+    z = (pairs[:, 1] - pairs[:, 0]) @ u
+    lead, ties = (z * y)[y != 0], z[y == 0]
+    losses = (np.maximum(1 - beta - lead, 0) ** 2).sum() + (np.maximum(1 + beta + ties, 0) ** 2 + np.maximum(1 + beta - ties, 0) ** 2).sum()
+    assert machine.objective_ == pytest.approx(0.5 * u @ u + 0.5 * losses, rel=1e-9)
+    assert machine.threshold_ == 1.0 and beta < 0
+
+
+def test_pairs_as_numbers_as_sides_and_by_a_function_are_the_same(judged):
+    pairs, y = judged
+    features = pairs.reshape(-1, 3)
+    numbers = np.arange(800).reshape(-1, 2)
+    expected = CompareSVM(kernel="rbf", gamma=0.2).fit(pairs, y)
+    asked = []
+
+    def look_up(items):
+        asked.append(items)
+        return features[items]
+
+    for preprocessor in (features, features.tolist(), look_up):
+        found = CompareSVM(kernel="rbf", gamma=0.2, preprocessor=preprocessor).fit(numbers, y)
+        np.testing.assert_allclose(found.decision_function(numbers), expected.decision_function(pairs), atol=1e-9)
+        np.testing.assert_array_equal(found.predict(numbers), expected.predict(pairs))
+    assert len(asked) == 3
+    np.testing.assert_array_equal(features[expected.support_], expected.support_vectors_)
+    K = np.exp(-0.2 * ((features[:, None] - expected.support_vectors_[None]) ** 2).sum(axis=2))
+    np.testing.assert_allclose(expected.score_items(features), K @ expected.dual_coef_[0], atol=1e-9)
+
+
+def test_context_describes_the_comparison(judged):
+    pairs, _ = judged
+    rng = np.random.default_rng(0)
+    lenient = rng.integers(0, 2, size=len(pairs))
+    margins = (pairs[:, 1] - pairs[:, 0]) @ [1.0, -2.0, 0.5]
+    y = np.where(np.abs(margins) < np.where(lenient, 3.0, 0.3), 0, np.sign(margins))
+    context = lenient[:, None].astype(float)
+    machine = CompareSVM(loss="logistic", tie_band="pair", C=10).fit(pairs, y, context=context)
+    assert machine.score(pairs, y, context=context) > CompareSVM(loss="logistic", C=10).fit(pairs, y).score(pairs, y) + 0.1
+    thresholds = machine.thresholds(pairs, context=context)
+    assert thresholds[lenient == 1].mean() > 3 * thresholds[lenient == 0].mean()
+    with pytest.raises(ValueError, match="context"):
+        machine.fit(pairs, y, context=context[:-1])
+
+
+def test_a_linear_program_says_whether_pairs_are_separable(judged):
+    pairs, y = judged
+    with pytest.raises(NotSeparableError):
+        CompareLP().fit(pairs, y)
+    margins = (pairs[:, 1] - pairs[:, 0]) @ [1.0, -2.0, 0.5]
+    apart = np.abs(np.abs(margins) - 1) > 0.2
+    clean = np.where(np.abs(margins) < 1, 0, np.sign(margins))[apart]
+    machine = CompareLP().fit(pairs[apart], clean)
+    assert machine.score(pairs[apart], clean) == 1.0 and machine.report_["margin"] > 0
+
+
+def labels_for(estimator, y):
+    return y
+
+
+@pytest.mark.parametrize("estimator", ITEMS, ids=str)
+def test_items_survive_files_pickles_and_copies(estimator, ranking, tmp_path):
+    X, y, _ = ranking
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        estimator.fit(X, y)
+    expected = estimator.predict(X)
+    for copy in (pickle.loads(pickle.dumps(estimator)), through_file(estimator, tmp_path), type(estimator).load(tmp_path / "model.safetensors")):
+        np.testing.assert_array_equal(copy.predict(X), expected)
+        assert type(copy) is type(estimator) and copy.n_features_in_ == 4 and copy.gap_ == pytest.approx(estimator.gap_, nan_ok=True)
+        if hasattr(estimator, "predict_proba"):
+            np.testing.assert_array_equal(copy.predict_proba(X), estimator.predict_proba(X))
+    if not isinstance(estimator, CompareSVM):
+        with pytest.raises(MismatchError, match="CompareSVM"):
+            CompareSVM.load(tmp_path / "model.safetensors")
+
+
+@pytest.mark.parametrize("estimator", PAIRS, ids=str)
+def test_comparers_survive_files_and_pickles(estimator, judged, tmp_path):
+    pairs, y = judged
+    estimator.fit(pairs, y)
+    for copy in (pickle.loads(pickle.dumps(estimator)), through_file(estimator, tmp_path)):
+        np.testing.assert_array_equal(copy.decision_function(pairs), estimator.decision_function(pairs))
+        np.testing.assert_array_equal(copy.predict(pairs), estimator.predict(pairs))
+        assert type(copy) is type(estimator) and copy.threshold_ == estimator.threshold_ and copy.beta_ == estimator.beta_
+
+
+def through_file(estimator, folder):
+    estimator.save(folder / "model.safetensors")
+    return rankwise.load(folder / "model.safetensors")
+
+
+def test_loaded_estimators_have_the_parameters_of_the_file(judged, tmp_path):
+    pairs, y = judged
+    params = {"C": 3.0, "kernel": "poly", "gamma": 0.5, "degree": 2, "coef0": 1.0, "scale": "standard", "threshold": "model", "seed": 7}
+    loaded = through_file(CompareSVM(**params).fit(pairs, y), tmp_path)
+    assert {name: loaded.get_params()[name] for name in params} == params
+
+
+@pytest.mark.parametrize("scale", ["standard", "minmax"])
+def test_weights_are_those_of_features_as_they_come_in(ranking, scale):
+    X, y, qid = ranking
+    X = X * [1.0, 100.0, 0.01, 5.0] + [3.0, -7.0, 0.0, 1.0]
+    ranker = RankSVM(scale=scale).fit(X, y, qid=qid)
+    np.testing.assert_allclose(X @ ranker.coef_ + ranker.intercept_, ranker.predict(X), atol=1e-9)
+    classifier = SVC(scale=scale).fit(X, y)
+    votes = X @ classifier.coef_.T + classifier.intercept_
+    assert classifier.coef_.shape == (10, 4) and votes.shape == (300, 10)
+    value = SVR(scale=scale).fit(X, y)
+    np.testing.assert_allclose(X @ value.coef_ + value.intercept_, value.predict(X), atol=1e-9)
+
+
+def test_kernel_scores_are_sums_over_support_items(ranking):
+    X, y, qid = ranking
+    for machine in (RankSVM(kernel="rbf", gamma=0.2), RankingVectorMachine(kernel="rbf", gamma=0.2, C=0.1), OneNormRankSVM(kernel="rbf", gamma=0.2, C=0.1)):
+        machine.fit(X, y, qid=qid)
+        np.testing.assert_array_equal(X[machine.support_], machine.support_vectors_)
+        K = np.exp(-0.2 * ((X[:, None] - X[machine.support_][None]) ** 2).sum(axis=2))
+        np.testing.assert_allclose(K @ machine.dual_coef_[0], machine.predict(X), atol=1e-8)
+        assert not hasattr(machine, "coef_") and machine.report_["support"] == len(machine.support_)
+    scaled = RankSVM(kernel="rbf", scale="standard").fit(X, y, qid=qid)
+    np.testing.assert_allclose(X[scaled.support_], scaled.support_vectors_, atol=1e-12)
+    assert not hasattr(RankSVM().fit(X, y), "support_")
+
+
+def test_too_few_iterations_are_a_warning(ranking):
+    X, y, qid = ranking
+    with pytest.warns(ConvergenceWarning, match="not converged"):
+        ranker = RankSVM(C=100, max_iter=1, tol=1e-9).fit(X, y, qid=qid)
+    assert ranker.gap_ > 1e-9 and ranker.report_["stop"] == "max_iter"
+    with pytest.warns(ConvergenceWarning):
+        SVC(kernel="rbf", C=1e4, max_iter=1, tol=1e-9).fit(X, y > 0)
+    assert issubclass(ConvergenceWarning, RankwiseWarning)
+    sklearn = pytest.importorskip("sklearn.exceptions", reason="scikit-learn is not installed")
+    assert issubclass(ConvergenceWarning, sklearn.ConvergenceWarning)
+
+
+def test_a_warm_start_takes_fewer_steps_and_ends_at_the_same_place(ranking):
+    X, y, qid = ranking
+    for kind in (RankSVM, SwapSVM):
+        cold = kind(C=0.1, tol=1e-6).fit(X, y, qid=qid)
+        warm = kind(C=0.1, tol=1e-6, warm_start=True).fit(X, y, qid=qid)
+        before = warm.n_iter_
+        warm.fit(X, y, qid=qid)
+        assert warm.n_iter_ < before
+        assert warm.objective_ == pytest.approx(cold.objective_, rel=1e-5)
+
+
+def test_a_stream_of_groups_is_learnt_part_by_part(ranking):
+    X, y, qid = ranking
+    whole = RankSVM(C=0.01, loss="hinge").fit(X, y, qid=qid)
+    online = OnlineRankSVM(C=0.01)
+    for _ in range(30):
+        for part in range(4):
+            rows = qid % 4 == part
+            assert online.partial_fit(X[rows], y[rows], qid=qid[rows]) is online
+    assert online.report_["iterations"] == 30 * len(y)
+    assert online.score(X, y, qid=qid) > whole.score(X, y, qid=qid) - 0.02
+    first = OnlineRankSVM(C=0.01).partial_fit(X, y, qid=qid)
+    np.testing.assert_array_equal(first.coef_, OnlineRankSVM(C=0.01, epochs=1).fit(X, y, qid=qid).coef_)
+    with pytest.raises(ValueError, match="features"):
+        first.partial_fit(X[:, :3], y, qid=qid)
+
+
+def test_the_command_line_gives_the_same_scores_to_the_last_bit(ranking, judged, tmp_path, rankwise_cli):
+    X, y, qid = ranking
+    rows = "".join(f"{label:g},{group}," + ",".join(map(repr, map(float, row))) + "\n" for label, group, row in zip(y, qid, X))
+    (tmp_path / "items.csv").write_text("label,qid,a,b,c,d\n" + rows)
+    for options in (["--C", "0.1"], ["--kernel", "rbf", "--scale", "standard"], ["--method", "regress", "--kernel", "poly"]):
+        rankwise_cli("train", tmp_path / "items.csv", "--precision", "f64", "-o", tmp_path / "shell.safetensors", *options)
+        told = rankwise_cli("predict", tmp_path / "shell.safetensors", tmp_path / "items.csv", *(["--precision", "f64"] if False else []))
+        loaded = rankwise.load(tmp_path / "shell.safetensors")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the array has no names
+            np.testing.assert_array_equal(loaded.predict(X), np.array(told.split(), dtype=float))
+        assert loaded.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    # The other way round: trained here, used there.
+    RankSVM(kernel="rbf", gamma=0.1).fit(X, y, qid=qid).save(tmp_path / "python.safetensors")
+    told = rankwise_cli("predict", tmp_path / "python.safetensors", tmp_path / "items.csv")
+    np.testing.assert_array_equal(np.array(told.split(), dtype=float), rankwise.load(tmp_path / "python.safetensors").predict(X))
+    pairs, outcomes = judged
+    header = "left.a,left.b,left.c,right.a,right.b,right.c,outcome\n"
+    lines = "".join(",".join(map(repr, map(float, pair.ravel()))) + f",{outcome}\n" for pair, outcome in zip(pairs, outcomes))
+    (tmp_path / "pairs.csv").write_text(header + lines)
+    for method in ("compare", "davidson", "rank2"):
+        rankwise_cli("train", "--pairs", tmp_path / "pairs.csv", "--precision", "f64", "--method", method, "-o", tmp_path / "pairs.safetensors")
+        told = rankwise_cli("predict", tmp_path / "pairs.safetensors", "--pairs", tmp_path / "pairs.csv").splitlines()
+        columns = told[0].split(",")
+        margins = np.array([float(line.split(",")[columns.index("margin")]) for line in told[1:]])
+        loaded = rankwise.load(tmp_path / "pairs.safetensors")
+        np.testing.assert_array_equal(loaded.decision_function(pairs), margins)
+
+
+def test_fits_here_and_on_the_command_line_are_the_same(ranking, tmp_path, rankwise_cli):
+    X, y, qid = ranking
+    rows = "".join(f"{label:g},{group}," + ",".join(map(repr, map(float, row))) + "\n" for label, group, row in zip(y, qid, X))
+    (tmp_path / "items.csv").write_text("label,qid,a,b,c,d\n" + rows)
+    for options, machine in (
+        (["--C", "0.1"], RankSVM(C=0.1)), (["--method", "ordinal"], OrdinalSVM()), (["--method", "rvm"], RankingVectorMachine()),
+        (["--method", "classify", "--kernel", "rbf"], SVC(kernel="rbf")),
+    ):  # fmt: skip
+        rankwise_cli("train", tmp_path / "items.csv", "--precision", "f64", "-o", tmp_path / "shell.safetensors", *options)
+        fit = machine.fit(X, y, qid=qid) if hasattr(machine, "_starts") else machine.fit(X, y)
+        assert fit.objective_ == rankwise.load(tmp_path / "shell.safetensors").objective_, options
+
+
+def test_tune_chooses_what_the_command_line_chooses(ranking, judged, tmp_path, rankwise_cli):
+    import json
+
+    X, y, qid = ranking
+    rows = "".join(f"{label:g},{group}," + ",".join(map(repr, map(float, row))) + "\n" for label, group, row in zip(y, qid, X))
+    (tmp_path / "items.csv").write_text("label,qid,a,b,c,d\n" + rows)
+    shell = json.loads(rankwise_cli("tune", tmp_path / "items.csv", "--precision", "f64", "--json", "-o", tmp_path / "m.safetensors"))
+    found = rankwise.tune(RankSVM(), X, y, qid=qid)
+    assert found.best_params_["C"] == pytest.approx(shell["best"]["C"])
+    assert [p["mean"] for p in found.points_] == pytest.approx([p["mean"] for p in shell["points"]])
+    assert found.best_estimator_.C == found.best_params_["C"] and found.metric_ == "pair_accuracy"
+    pairs, outcomes = judged
+    tuned = rankwise.tune(CompareSVM(), pairs, outcomes, grid={"C": "0.01:10:4", "kernel": ["linear", "rbf"]}, folds=3)
+    assert len(tuned.points_) == 8 and tuned.best_score_ == min(p["mean"] for p in tuned.points_)
+    assert tuned.best_estimator_.score(pairs, outcomes) > 0.85
+
+
+def test_tune_measures_on_validation_data_and_knows_every_machine(ranking, judged):
+    X, y, qid = ranking
+    train, test = qid < 14, qid >= 14
+    valid = (X[test], y[test], qid[test])
+    for machine, metric in [(RankSVM(), "ndcg@5:sklearn" if False else "kendall_tau"), (RankingVectorMachine(), None), (OneNormRankSVM(), None), (OrdinalSVM(), "mae"), (SVC(), None), (SVR(kernel="rbf"), "r2")]:
+        grid = {"C": [0.01, 1.0], **({"epsilon": [0.1, 0.5]} if isinstance(machine, SVR) else {})}
+        tuned = rankwise.tune(machine, X[train], y[train], qid=qid[train], valid=valid, grid=grid, metric=metric)
+        chosen = tuned.best_estimator_
+        assert type(chosen) is type(machine) and chosen is not machine and not hasattr(machine, "n_features_in_")
+        best = max if tuned.greater_is_better_ else min
+        assert tuned.best_score_ == best(p["mean"] for p in tuned.points_)
+        if metric is None and isinstance(machine, RankingVectorMachine):
+            assert chosen.score(*valid[:2], qid=valid[2]) == pytest.approx(tuned.best_score_, abs=1e-9)
+    with pytest.raises(ValueError, match="grid"):
+        rankwise.tune(RankSVM(), X, y, qid=qid, grid={"gama": [1]})
+    with pytest.raises(ValueError, match="metric"):
+        rankwise.tune(SVC(), X, y, metric="rmse")
+    with pytest.raises(ValueError, match="metric"):
+        rankwise.tune(CompareSVM(), *judged, metric="log_loss")
+    with pytest.raises(ValueError, match="estimator"):
+        rankwise.tune(Ridge(), X, y)
+    with pytest.raises(ValueError, match="folds"):
+        rankwise.tune(RankSVM(), X, y, qid=qid, folds=1)
