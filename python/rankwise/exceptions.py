@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Optional
 
 if TYPE_CHECKING:
     from ._convergence import ConvergenceWarning
@@ -29,11 +29,18 @@ class RankwiseError(Exception):
 
 
 class FileError(RankwiseError, OSError):
-    """A file cannot be opened, read or written."""
+    """A file cannot be opened, read or written; ``errno`` says why, where the system did."""
 
 
 class DataError(RankwiseError, ValueError):
-    """The data are at fault: where, what was found, and what to do about it."""
+    """The data are at fault: where, what was found, and what to do about it.
+
+    ``file``, ``line`` and ``column`` (both counted from 1) say where, as far as it is known.
+    """
+
+    file: str = ""
+    line: Optional[int] = None
+    column: Optional[int] = None
 
 
 class ModelFileError(RankwiseError, ValueError):

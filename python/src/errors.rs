@@ -31,6 +31,14 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
         if let Error::Parameter { name, .. } = error {
             raised.setattr("name", argument(name))?;
         }
+        if let Error::Data { place, .. } = error {
+            raised.setattr("file", &place.source)?;
+            raised.setattr("line", place.line)?;
+            raised.setattr("column", place.column.as_ref().map(|&(number, _)| number))?;
+        }
+        if let Error::Io { source, .. } = error {
+            raised.setattr("errno", source.raw_os_error())?;
+        }
         Ok::<_, PyErr>(PyErr::from_value(raised))
     };
     build().unwrap_or_else(|failed| failed)

@@ -3,9 +3,11 @@
 //! Private to `rankwise`, whose Python layer checks shapes and speaks scikit-learn. Here data are borrowed (`input`), parameters
 //! read (`params`), and machines run on threads of their own while Python looks on (`run`).
 
+mod datasets;
 mod errors;
 mod fit;
 mod input;
+mod metrics;
 mod model;
 mod params;
 mod run;
@@ -27,5 +29,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fit::fit_pairs, module)?)?;
     tune::register(module)?;
     module.add_function(wrap_pyfunction!(params::defaults, module)?)?;
+    metrics::register(module)?;
+    datasets::register(module)?;
     Ok(())
 }

@@ -96,6 +96,14 @@ impl<T: Pod> Buffer<T> {
         }
     }
 
+    /// The numbers in memory of one's own: a copy if somebody else owns them.
+    pub(crate) fn into_vec(self) -> Vec<T> {
+        match self {
+            Buffer::Owned(numbers) => numbers,
+            Buffer::Shared(numbers) => numbers.to_vec(),
+        }
+    }
+
     /// Memory to be written over: none if somebody else owns it.
     pub(crate) fn into_memory(self) -> Vec<T> {
         match self {

@@ -2,6 +2,7 @@
 
 mod check;
 mod distances;
+mod parts;
 mod products;
 mod terms;
 mod unique;
@@ -14,6 +15,7 @@ use super::ranges::ColumnRanges;
 use crate::error::{Error, Result};
 use crate::math::Real;
 use check::{check_dense, check_sparse};
+pub use parts::{FeatureParts, OwnedNumbers};
 pub use values::Numbers;
 pub(crate) use values::{Stored, Values};
 

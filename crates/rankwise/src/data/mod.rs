@@ -28,7 +28,7 @@ pub use buffer::Shared;
 pub(crate) use class_items::ordered_classes;
 pub use class_items::{ClassItems, class_name};
 pub use comparison::{Comparisons, Context, JudgedPairs, Outcome, Pair, PairSet};
-pub use features::{Features, Numbers, Precision};
+pub use features::{FeatureParts, Features, Numbers, OwnedNumbers, Precision};
 pub(crate) use features::{Stored, Values};
 pub(crate) use folds::spread_classes;
 pub use folds::{class_folds, cross_fit_folds, group_folds, value_folds};
