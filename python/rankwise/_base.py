@@ -57,7 +57,9 @@ class Machine(BaseEstimator):
         return {name: value for name, value in self.get_params(deep=False).items() if name not in self._own_params}
 
     def _threads(self) -> int:
-        return int(self.get_params(deep=False)["threads"] or 0)
+        threads = self.get_params(deep=False)["threads"]
+        # Any other number is refused with the rest of the parameters.
+        return int(threads) if isinstance(threads, (int, np.integer)) and 0 <= threads <= 4096 else 0
 
     def _adopt(self: Self, model: _core.Model, names: Optional[list[str]]) -> Self:
         """Takes over a fitted model, and says what the user should know of it."""

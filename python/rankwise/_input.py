@@ -17,9 +17,9 @@ def is_sparse(X: Any) -> bool:
 
 def is_table(X: Any) -> bool:
     """Whether it is a table with named columns: of pandas, polars, pyarrow or another library that speaks Arrow."""
-    return not isinstance(X, np.ndarray) and (hasattr(X, "__arrow_c_stream__") or hasattr(X, "iloc")) and (
-        hasattr(X, "columns") or hasattr(X, "schema")
-    )
+    if isinstance(X, np.ndarray) or len(getattr(X, "shape", (0, 0))) != 2:
+        return False
+    return hasattr(X, "__arrow_c_stream__") or hasattr(X, "iloc")
 
 
 def floats(X: NDArray[Any], name: str = "X") -> NDArray[Any]:
@@ -87,15 +87,14 @@ def _conversion(otherwise: type[Warning]) -> type[Warning]:
 
 def column_names(X: Any) -> Optional[list[str]]:
     """The names of a table's columns, if all of them are text."""
-    columns = getattr(X, "columns", None)
+    columns = getattr(X, "column_names", None)  # Arrow's own tables
     if columns is None:
-        schema = getattr(X, "schema", None)
-        columns = getattr(schema, "names", None)
-    elif columns is not None and not hasattr(X, "iloc") and hasattr(getattr(X, "schema", None), "names") and not isinstance(columns, list):
-        columns = X.schema.names
+        columns = getattr(X, "columns", None)
+    if columns is None:
+        columns = getattr(getattr(X, "schema", None), "names", None)
     if columns is None:
         return None
-    names = list(columns() if callable(columns) else columns)
+    names = list(columns)
     if not names:
         return None
     are_text = [isinstance(name, str) for name in names]
@@ -157,23 +156,20 @@ def _sparse(X: Any, name: str) -> _core.Items:
 
 def _table(X: Any, name: str) -> _core.Items:
     names = column_names(X)
-    if hasattr(X, "collect") and not hasattr(X, "__arrow_c_stream__"):
-        X = X.collect()
+    if hasattr(X, "shape"):
+        check_shape(X.shape, name)
     if hasattr(X, "iloc"):
         kinds = set(X.dtypes)
         if len(kinds) == 1 and str(next(iter(kinds))) in ("float32", "float64"):
             array = X.to_numpy()
             if array.flags.c_contiguous:  # one block of rows already
-                check_shape(array.shape, name)
                 return _core.Items.dense(array, names)
-    check_shape(X.shape, name)
-    if hasattr(X, "__arrow_c_stream__") and names is not None:
+    if hasattr(X, "__arrow_c_stream__") and (names is not None or not hasattr(X, "iloc")):
         try:
             return _core.Items.table(_without_index(X))
         except ImportError:
             pass  # pandas needs pyarrow for this
-    array = floats(np.asarray(X), name)
-    return _core.Items.dense(array, names)
+    return _core.Items.dense(floats(np.asarray(X), name), names)
 
 
 def _without_index(X: Any) -> Any:
@@ -192,11 +188,8 @@ def groups(qid: Any, n: int, name: str = "qid") -> Optional[_core.Groups]:
     ids = vector(qid, n, name)
     if ids.dtype.kind in "iu" and ids.dtype != np.uint64:
         return _core.Groups.of_integers(np.ascontiguousarray(ids, dtype=np.int64))
-    if ids.dtype.kind == "f":
-        if np.isnan(ids).any():
-            raise ValueError(f"{name} contains NaN (in row {int(np.flatnonzero(np.isnan(ids))[0])}): every item needs a group")
-        distinct, numbers = np.unique(ids, return_inverse=True)
-        return _core.Groups.of_numbers(numbers.astype(np.uint32).ravel(), [f"{value:g}" for value in distinct])
+    if ids.dtype.kind == "f" and (ids == np.floor(ids)).all() and (np.abs(ids) < 2**53).all():
+        return _core.Groups.of_integers(ids.astype(np.int64))
     known: dict[Any, int] = {}
     numbers = np.empty(len(ids), dtype=np.uint32)
     for row, value in enumerate(ids.tolist()):

@@ -237,11 +237,15 @@ class SVC(Machine):
         return self.classes_[self._model.classify(items, self._threads())[0]]  # type: ignore[no-any-return]
 
     def decision_function(self, X: Any) -> Array:
-        """Of two classes one score per item, above 0 for the second; of more, a score per class, the largest of which wins."""
+        """Of two classes one score per item, above 0 for the second; of more, a score per class, the largest of which wins.
+
+        With probabilities, classes are those that are most probable, and scores of more than two classes are their logarithms.
+        """
         items = self._items_to_score(X)
         if len(self.classes_) == 2:
             return self._model.machine_scores(items, self._threads())[:, 0]
-        return self._model.classify(items, self._threads())[1]
+        _, scores, chances = self._model.classify(items, self._threads())
+        return scores if chances is None else np.log(np.maximum(chances, np.finfo(float).tiny))
 
     def predict_proba(self, X: Any) -> Array:
         """A probability per item and class. Only with ``probabilities=True``."""

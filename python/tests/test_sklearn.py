@@ -34,30 +34,39 @@ from rankwise import (  # noqa: E402
 
 WITHIN_TOL = "the answer is within tol of the optimum, not at it; with tol=1e-12 the check passes, as the next test shows"
 STEPS = "random steps: other items in another order are other steps"
+PROBABLE = "with probabilities the most probable class is predicted, and few items of a class make it less probable, whatever its weight"
 WEIGHT_CHECKS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 ITEM_ESTIMATORS = [
     RankSVM(), SwapSVM(), Ridge(), RankingVectorMachine(), OneNormRankSVM(), OnlineRankSVM(steps=20_000), OrdinalSVM(), SVC(), SVR(),
     RankSVM(kernel="rbf"), RankSVM(loss="hinge"), RankSVM(loss="logistic"), SVC(kernel="rbf"), SVC(probabilities=True), SVR(kernel="rbf"),
     RankSVM(scale="standard"),
 ]  # fmt: skip
-EXPECTED = {
-    "OnlineRankSVM": dict.fromkeys(WEIGHT_CHECKS, STEPS),
-    **{name: dict.fromkeys(WEIGHT_CHECKS, WITHIN_TOL) for name in ("OrdinalSVM", "SVC", "SVR")},
-}
+
+
+def expected_failures(estimator):
+    if isinstance(estimator, OnlineRankSVM):
+        return dict.fromkeys(WEIGHT_CHECKS, STEPS)
+    if isinstance(estimator, SVC) and estimator.probabilities:
+        return {**dict.fromkeys(WEIGHT_CHECKS, WITHIN_TOL), "check_class_weight_classifiers": PROBABLE}
+    if isinstance(estimator, (OrdinalSVM, SVC, SVR)) or estimator.get_params().get("kernel") == "rbf":
+        return dict.fromkeys(WEIGHT_CHECKS, WITHIN_TOL)
+    return None
+
+
 COMPARERS = [CompareSVM(), CompareSVM(kernel="rbf"), CompareSVM(loss="logistic"), CompareRank(), CompareRank(variant="rank2"), CompareLP(C=1.0), Davidson()]
 
 
 @pytest.mark.parametrize("estimator", ITEM_ESTIMATORS, ids=str)
 def test_item_estimators_pass_the_checks_of_scikit_learn(estimator):
-    expected = EXPECTED.get(type(estimator).__name__)
+    expected = expected_failures(estimator)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         results = check_estimator(estimator, expected_failed_checks=expected, on_fail="raise", on_skip=None)
     statuses = [result["status"] for result in results]
-    assert statuses.count("passed") >= 40 and statuses.count("xfail") <= 2
+    assert statuses.count("passed") >= 40 and statuses.count("xfail") <= 3
 
 
-@pytest.mark.parametrize("estimator", [OrdinalSVM(tol=1e-12), SVC(tol=1e-12), SVR(tol=1e-12)], ids=str)
+@pytest.mark.parametrize("estimator", [OrdinalSVM(tol=1e-12), SVC(tol=1e-12), SVR(tol=1e-12), RankSVM(kernel="rbf", tol=1e-12)], ids=str)
 @pytest.mark.parametrize("check", WEIGHT_CHECKS)
 def test_weights_are_copies_at_the_optimum(estimator, check):
     from sklearn.utils import estimator_checks
@@ -86,7 +95,7 @@ def test_a_search_routes_groups_to_fit_and_score(ranking, routing):
         by_hand = []
         for train, test in GroupKFold(4).split(X, y, groups=qid):
             ranker = clone(pipeline).set_params(ranksvm__C=C)
-            ranker.fit(X[train], y[train], ranksvm__qid=qid[train]) if False else ranker.fit(X[train], y[train], qid=qid[train])
+            ranker.fit(X[train], y[train], qid=qid[train])
             scores = ranker.predict(X[test])
             by_hand.append(rankwise.metrics.pair_accuracy(y[test], scores, qid=qid[test]))
         assert search.cv_results_["mean_test_score"][at] == pytest.approx(np.mean(by_hand), abs=1e-12)
@@ -111,7 +120,7 @@ def test_scoring_with_the_groups_does_not_warn(ranking):
 def test_weights_are_routed_when_asked_for(ranking, routing):
     X, y, qid = ranking
     weights = np.random.default_rng(5).uniform(0, 2, size=len(y))
-    seen = RankSVM().set_fit_request(sample_weight=True)
+    seen = RankSVM().set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
     search = GridSearchCV(seen, {"C": [1.0]}, cv=KFold(2)).fit(X, y, qid=qid, sample_weight=weights)
     expected = RankSVM().fit(X, y, qid=qid, sample_weight=weights)
     np.testing.assert_array_equal(search.best_estimator_.coef_, expected.coef_)

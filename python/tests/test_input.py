@@ -1,0 +1,242 @@
+"""What goes in: every kind of array and table, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rankwise
+from rankwise import SVC, SVR, CompareSVM, OrdinalSVM, RankSVM, _core, _input
+from rankwise.exceptions import ParameterError
+
+
+def same(X, ranking, **fit):
+    """Whether a fit on X is that on the plain array."""
+    plain, y, qid = ranking
+    expected = RankSVM(C=0.1).fit(plain, y, qid=qid)
+    found = RankSVM(C=0.1).fit(X, y, qid=qid)
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-9)
+    np.testing.assert_allclose(found.predict(X), expected.predict(plain), rtol=1e-9, atol=1e-12)
+    return found
+
+
+def test_arrays_of_every_layout(ranking):
+    X = ranking[0]
+    wide = np.zeros((300, 8))
+    wide[:, ::2] = X
+    for view in (np.asfortranarray(X), wide[:, ::2], X.tolist(), X[::-1][::-1], np.ascontiguousarray(X.T).T):
+        same(view, ranking)
+    whole = np.round(X * 10)
+    for kind in (np.int8, np.int64, np.uint16, object, np.float16):
+        data = np.abs(whole) if kind is np.uint16 else whole
+        same(data.astype(kind), (data.astype(float), *ranking[1:]))
+    readonly = X.copy()
+    readonly.setflags(write=False)
+    same(readonly, ranking)
+    odd = np.frombuffer(b"\0" + X.tobytes(), dtype=np.uint8)[1:].view(np.float64).reshape(X.shape)
+    assert not odd.flags.aligned
+    same(odd, ranking)
+    same(X.astype(X.dtype.newbyteorder()), ranking)
+
+
+def test_precision_is_kept(ranking):
+    X = ranking[0]
+    assert _input.items(X.astype(np.float32)).is_f32 and not _input.items(X).is_f32
+    single = RankSVM(C=0.1).fit(X.astype(np.float32), *ranking[1:])
+    np.testing.assert_allclose(single.coef_, RankSVM(C=0.1).fit(X, *ranking[1:]).coef_, rtol=1e-3)
+
+
+def test_sparse_matrices_of_every_kind(ranking):
+    sparse = pytest.importorskip("scipy.sparse", reason="scipy is not installed")
+    X, y, qid = ranking
+    X = np.where(np.abs(X) < 0.8, 0.0, X)
+    data = (X, y, qid)
+    rows = sparse.csr_matrix(X)
+    for matrix in (rows, sparse.csr_array(X), sparse.csc_matrix(X), sparse.coo_matrix(X), sparse.lil_matrix(X)):
+        same(matrix, data)
+    for index in (np.int32, np.int64):
+        matrix = sparse.csr_matrix(X)
+        matrix.indices, matrix.indptr = matrix.indices.astype(index), matrix.indptr.astype(index)
+        same(matrix, data)
+    shuffled = sparse.csr_matrix((rows.data[::-1].copy(), rows.indices[::-1].copy(), (rows.nnz - rows.indptr[::-1]).astype(np.int32)), shape=rows.shape)
+    assert not shuffled.has_sorted_indices
+    before = shuffled.indices.copy()
+    same(shuffled, (X[::-1], y, qid))
+    np.testing.assert_array_equal(shuffled.indices, before)  # the caller's matrix stays as it was
+    wrong = sparse.csr_matrix(X)
+    wrong.indices[0] = 77
+    with pytest.raises((ValueError, IndexError)):
+        RankSVM().fit(wrong, y)
+    single = sparse.csr_matrix(X.astype(np.float32))
+    assert _input.items(single).is_f32
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_tables_go_in_by_name(ranking, library):
+    module = pytest.importorskip(library, reason=f"{library} is not installed")
+    X, y, qid = ranking
+    columns = {name: X[:, k] for k, name in enumerate(["price", "stars", "distance", "reviews"])}
+    table = module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+    found = same(table, ranking)
+    assert found.feature_names_in_.tolist() == list(columns)
+    names = list(columns)[::-1]
+    other = table.select(names) if library != "pandas" else table[names]
+    with pytest.raises(ValueError, match="same order"):
+        found.predict(other)
+    with pytest.warns(UserWarning, match="valid feature names"):
+        found.predict(X)
+    mixed = {"whole": np.arange(300), "small": np.arange(300, dtype=np.uint8), "truth": X[:, 0] > 0, "single": X[:, 1].astype(np.float32)}
+    table = module.table(mixed) if library == "pyarrow" else module.DataFrame(mixed)
+    rows = np.column_stack([np.asarray(column, dtype=float) for column in mixed.values()])
+    np.testing.assert_array_equal(_input.items(table).to_dense(), rows)
+    singles = {name: column.astype(np.float32) for name, column in columns.items()}
+    table = module.table(singles) if library == "pyarrow" else module.DataFrame(singles)
+    assert _input.items(table).is_f32
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow", "pandas"])
+def test_faults_of_tables_name_the_column(library):
+    module = pytest.importorskip(library, reason=f"{library} is not installed")
+    make = module.table if library == "pyarrow" else module.DataFrame
+    with pytest.raises((ValueError, TypeError), match="name"):
+        RankSVM().fit(make({"price": [1.0, 2.0, 3.0], "name": ["a", "b", "c"]}), [1, 2, 3])
+    if library != "pandas":
+        with pytest.raises(ValueError, match="price.*row 1"):
+            RankSVM().fit(make({"price": [1.0, None, 3.0], "stars": [1.0, 2.0, 3.0]}), [1, 2, 3])
+
+
+def test_chunks_of_a_table_are_one_table():
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parts = [pa.table({"a": np.arange(k, k + 700.0), "b": np.arange(700)}) for k in (0, 700, 1400)]
+    rows = _input.items(pa.concat_tables(parts)).to_dense()
+    np.testing.assert_array_equal(rows, np.column_stack([np.arange(2100.0), np.tile(np.arange(700.0), 3)]))
+    sliced = _input.items(pa.concat_tables(parts).slice(650, 900)).to_dense()
+    np.testing.assert_array_equal(sliced, rows[650:1550])
+
+
+def test_an_index_of_pandas_is_no_feature(ranking):
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3, 4]}, index=pd.Index(["x", "y"], name="id"))
+    items = _input.items(frame)
+    assert items.n_features == 2 and items.names == ["a", "b"]
+    # One block of rows is not copied.
+    block = np.ascontiguousarray(np.random.default_rng(0).normal(size=(50, 3)))
+    same(pd.DataFrame(ranking[0], columns=list("abcd")), ranking)
+    assert _input.items(pd.DataFrame(block, columns=list("abc"), copy=False)).n_items == 50
+
+
+X3 = np.arange(12.0).reshape(6, 2)
+Y3 = np.array([0, 1, 2, 0, 1, 2])
+NAN = X3.copy()
+NAN[2, 1] = np.nan
+INF = X3.astype(np.float32)
+INF[0, 0] = np.inf
+REFUSED = [
+    (lambda: RankSVM().fit(X3[:, 0], Y3), "2D"),
+    (lambda: RankSVM().fit(X3[None], Y3), "dim"),
+    (lambda: RankSVM().fit(5.0, Y3), "X"),
+    (lambda: RankSVM().fit(X3[:0], Y3[:0]), "X"),
+    (lambda: RankSVM().fit(X3[:, :0], Y3), "X"),
+    (lambda: RankSVM().fit(NAN, Y3), "X.*NaN|NaN.*X|X = NaN"),
+    (lambda: RankSVM().fit(INF, Y3), "X.*inf"),
+    (lambda: RankSVM().fit(X3 + 1j, Y3), "X"),
+    (lambda: RankSVM().fit(np.array([["a", "b"]] * 6), Y3), "X"),
+    (lambda: RankSVM().fit(np.array([[{}, 1]] * 6, dtype=object), Y3), "X"),
+    (lambda: RankSVM().fit(X3, Y3[:-1]), "y"),
+    (lambda: RankSVM().fit(X3, [0, 1, np.nan, 0, 1, 2]), "y.*NaN"),
+    (lambda: RankSVM().fit(X3, list("abcdef")), "y"),
+    (lambda: RankSVM().fit(X3, None), "y"),
+    (lambda: RankSVM().fit(X3, np.zeros((6, 2))), "y"),
+    (lambda: RankSVM().fit(X3, Y3, qid=[1, 2, 3]), "qid"),
+    (lambda: RankSVM().fit(X3, Y3, qid=[3, 3]), "qid.*sizes"),
+    (lambda: RankSVM().fit(X3, Y3, qid=[1, 2, None, 1, 2, 3]), "qid"),
+    (lambda: RankSVM().fit(X3, Y3, qid=[1, 2, np.nan, 1, 2, 3]), "qid"),
+    (lambda: RankSVM().fit(X3, Y3, sample_weight=[1, 1, -1, 1, 1, 1]), "sample_weight"),
+    (lambda: RankSVM().fit(X3, Y3, sample_weight=[1, 1]), "sample_weight"),
+    (lambda: RankSVM().fit(X3, Y3, sample_weight=[1, 1, np.nan, 1, 1, 1]), "sample_weight"),
+    (lambda: RankSVM().fit(X3, Y3, sample_weight=np.zeros(6)), "sample_weight"),
+    (lambda: RankSVM().fit(X3, np.ones(6)), "labels"),
+    (lambda: RankSVM(C=-1).fit(X3, Y3), "C"),
+    (lambda: RankSVM(C="1").fit(X3, Y3), "C"),
+    (lambda: RankSVM(C=None).fit(X3, Y3), "C"),
+    (lambda: RankSVM(tol=0).fit(X3, Y3), "tol"),
+    (lambda: RankSVM(kernel="rfb").fit(X3, Y3), "kernel.*linear"),
+    (lambda: RankSVM(loss="squared_hinge").fit(X3, Y3), "loss.*squared-hinge"),
+    (lambda: RankSVM(gamma="auto", kernel="rbf").fit(X3, Y3), "gamma"),
+    (lambda: RankSVM(max_iter=-5).fit(X3, Y3), "max_iter"),
+    (lambda: RankSVM(max_iter=1.5).fit(X3, Y3), "max_iter"),
+    (lambda: RankSVM(threads=-1).fit(X3, Y3), "threads"),
+    (lambda: RankSVM(threads=10**9).fit(X3, Y3), "threads"),
+    (lambda: RankSVM(seed=-1).fit(X3, Y3), "seed"),
+    (lambda: RankSVM(time_limit=-1).fit(X3, Y3), "time_limit"),
+    (lambda: RankSVM(cache_mb=10**12).fit(X3, Y3), "cache_mb"),
+    (lambda: RankSVM(approx="nystrom").fit(X3, Y3), "approx"),
+    (lambda: RankSVM(degree=1000, kernel="poly").fit(X3, Y3), "degree"),
+    (lambda: RankSVM(C=np.inf, kernel="rbf").fit(X3, Y3), "kernel"),
+    (lambda: SVC().fit(X3, np.ones(6)), "class"),
+    (lambda: SVC().fit(X3, [0, 1, 0, 1, 0, 0.5]), "y"),
+    (lambda: SVC().fit(X3, [0, 1, 0, 1, 0, None]), "y"),
+    (lambda: SVC(class_weight={9: 1.0}).fit(X3, Y3), "class_weight"),
+    (lambda: SVC(class_weight="even").fit(X3, Y3), "class_weight"),
+    (lambda: SVC(classes="all").fit(X3, Y3), "classes"),
+    (lambda: SVR(epsilon=-1).fit(X3, Y3), "epsilon"),
+    (lambda: OrdinalSVM(bins=1).fit(X3, Y3), "bins"),
+    (lambda: OrdinalSVM().fit(X3, np.zeros(6)), "grade|label"),
+    (lambda: CompareSVM().fit(X3, Y3), "pairs.*preprocessor"),
+    (lambda: CompareSVM().fit(X3.reshape(2, 3, 2), [0, 1]), "pairs"),
+    (lambda: CompareSVM().fit(X3.reshape(3, 2, 2), [0, 1]), "y"),
+    (lambda: CompareSVM().fit(X3.reshape(3, 2, 2), [0, 1, 2]), "y.*row 2"),
+    (lambda: CompareSVM().fit(X3.reshape(3, 2, 2), None), "y"),
+    (lambda: CompareSVM().fit(NAN.reshape(3, 2, 2), [0, 1, -1]), "pairs|X"),
+    (lambda: CompareSVM().fit(np.empty((0, 2, 2)), []), "pairs"),
+    (lambda: CompareSVM(preprocessor=X3).fit([[0, 1], [2, 6]], [0, 1]), r"pairs.*row 1"),
+    (lambda: CompareSVM(preprocessor=X3).fit([[0, 1], [2, -1]], [0, 1]), r"pairs.*row 1"),
+    (lambda: CompareSVM(preprocessor=X3).fit([[0.5, 1], [2, 1]], [0, 1]), "pairs"),
+    (lambda: CompareSVM(preprocessor=lambda k: X3[:1]).fit([[0, 1], [2, 1]], [0, 1]), "preprocessor"),
+    (lambda: CompareSVM(tie_weight=-1).fit(X3.reshape(3, 2, 2), [0, 1, -1]), "tie_weight"),
+    (lambda: CompareSVM(threshold=1.0).fit(X3.reshape(3, 2, 2), [0, 1, -1]), "threshold"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("at", range(len(REFUSED)))
+def test_bad_input_is_a_value_error_that_names_the_argument(at):
+    fit, match = REFUSED[at]
+    with pytest.raises((ValueError, TypeError), match=f"(?s){match}") as caught:
+        fit()
+    if at not in (9,):  # objects that are no numbers at all
+        assert isinstance(caught.value, ValueError), repr(caught.value)
+    assert "--" not in str(caught.value)
+
+
+def test_a_parameter_error_knows_its_name():
+    with pytest.raises(ParameterError) as caught:
+        RankSVM(C=-1).fit(X3, Y3)
+    assert caught.value.name == "C"
+
+
+def test_hostile_numbers_do_no_harm():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    for y in (np.where(np.arange(40) % 2, 1e300, -1e300), np.arange(40) * 1e-300):
+        assert RankSVM().fit(X, y).coef_.shape == (3,)
+    same_rows = np.ones((1000, 2))
+    assert np.abs(RankSVM().fit(same_rows, np.arange(1000)).predict(same_rows)).max() == 0
+    with pytest.raises(ValueError):
+        RankSVM(kernel="poly", degree=60).fit(X * 1e200, np.arange(40)).predict(X * 1e200)
+    only_ties = CompareSVM().fit(X[:20].reshape(10, 2, 3), np.zeros(10))
+    assert (only_ties.predict(X[:20].reshape(10, 2, 3)) == 0).all()
+    no_ties = CompareSVM().fit(X[:20].reshape(10, 2, 3), np.tile([-1, 1], 5))
+    assert no_ties.threshold_ == 0 and no_ties.beta_ is None
+
+
+def test_the_models_of_others_are_refused(tmp_path):
+    (tmp_path / "m").write_bytes(b"\x10\0\0\0\0\0\0\0{}garbage")
+    with pytest.raises(rankwise.exceptions.ModelFileError):
+        rankwise.load(tmp_path / "m")
+    with pytest.raises(OSError) as caught:
+        rankwise.load(tmp_path / "absent")
+    assert isinstance(caught.value, rankwise.exceptions.FileError)
+    with pytest.raises(ValueError):
+        _core.Model.from_bytes(b"")
+    with pytest.raises(OSError):
+        RankSVM().fit(X3, Y3).save(tmp_path / "no" / "such" / "folder")
