@@ -148,9 +148,11 @@ impl<'py> Fields<'py> {
         let mut cache_mb = effort.cache_mb as u64;
         self.whole("cache_mb", &mut cache_mb)?;
         effort.cache_mb = usize::try_from(cache_mb).unwrap_or(usize::MAX);
-        // Threads are those that the fit is run on.
+        // Only checked: threads are those that the fit is run on.
         let mut threads = effort.threads as u64;
-        self.whole("threads", &mut threads)?;
+        let read = |value: &Bound<'py, PyAny>| whole(value).filter(|&threads| threads <= 4096);
+        let expected = "a whole number from 0 (all) to 4096";
+        self.field("threads", &mut threads, expected, read, |value| self.python(*value))?;
         self.whole("seed", &mut effort.seed)
     }
 
