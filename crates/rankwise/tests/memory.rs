@@ -107,15 +107,11 @@ fn effort() -> Effort {
 
 /// Fits and scores within a quarter of the bytes of the features.
 fn check(name: &str, items: &Items, fit: impl FnOnce() -> Result<Fit>) -> Vec<String> {
-    let started = std::time::Instant::now();
     let (of_fit, fit) = peak_of(fit);
     let fit = fit.unwrap();
     let (of_scores, scores) = peak_of(|| fit.model.scorer.scores(items));
     assert_eq!(scores.unwrap().len(), items.n_items());
     let share = |bytes: usize| bytes as f64 / N_BYTES as f64;
-    if std::env::var_os("SHOW_MEMORY").is_some() {
-        eprintln!("{name}: fit {:.3}, scores {:.3}, {:.2?}", share(of_fit), share(of_scores), started.elapsed());
-    }
     let too_much = |what: &str, bytes| (share(bytes) > 0.25).then(|| format!("{name}, {what}: {:.2}", share(bytes)));
     [too_much("fit", of_fit), too_much("scores", of_scores)].into_iter().flatten().collect()
 }
