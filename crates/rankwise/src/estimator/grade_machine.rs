@@ -150,8 +150,10 @@ fn in_weights(
     crate::problem::BlockSums::set_c(&mut sums, aim.c);
     let Minimum { mut weights, primal, gap, steps, stop, .. } = minimise(&mut sums, start, aim);
     let dual = primal - gap * primal.max(1e-12);
+    let mut scores = sums.scores(&weights);
+    drop(sums); // what it holds of every item makes room
     // The hinge itself may have better thresholds than the one that is rounded off.
-    let (duals, mut scores) = (graded.duals(aim), sums.scores(&weights));
+    let duals = graded.duals(aim);
     if scores.iter().all(|score| score.abs() <= NO_SCORE) {
         weights.fill(0.0);
         scores.fill(0.0);

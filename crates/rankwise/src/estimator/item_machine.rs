@@ -318,8 +318,10 @@ pub(super) fn in_weights(
         (answer.weights, bound, answer.primal, gap, answer.steps, answer.stop)
     };
     let dual = primal - gap * primal.max(1e-12);
+    let scores = sums.scores(&weights);
+    drop(sums); // what it holds of every item makes room
     // The hinge itself may have a better b than the one that is rounded off.
-    let (bias, losses) = best_bias(terms, &sums.scores(&weights), aim.is_squared);
+    let (bias, losses) = best_bias(terms, &scores, aim.is_squared);
     let here = 0.5 * dot(&weights, &weights) + aim.c * losses;
     let is_met = here - dual <= aim.limits.tol * here.max(1e-12);
     let stop = if is_met { Stop::Converged } else { stop.unwrap_or(Stop::Stalled) };

@@ -131,6 +131,7 @@ impl OrdinalSvm {
         let kept: Vec<usize> = (0..data.n_items()).filter(|&item| weight(item) > 0.0).collect();
         let weights: Vec<f64> = kept.iter().map(|&item| weight(item)).collect();
         let data = if kept.len() == data.n_items() { Cow::Borrowed(data) } else { Cow::Owned(data.select(&kept)) };
+        drop(kept);
         let labels = self.grades(&data.labels, &weights)?;
         check_width(&data.items.features)?;
         self.effort.in_pool(|threads| {
@@ -198,6 +199,7 @@ impl OrdinalSvm {
             labels.iter().zip(weights).filter(|(_, weight)| **weight > 0.0).map(|(label, _)| label + 0.0).collect();
         known.sort_by(f64::total_cmp);
         known.dedup();
+        known.shrink_to_fit();
         let problem = match known[..] {
             [] => "no item has a weight above 0".into(),
             [only] => format!("all items have the label {only}, so there is nothing to learn"),

@@ -123,6 +123,7 @@ impl SvmRegressor {
         let weight = |item: usize| data.weight(item) * data.group_weight(data.groups.numbers()[item] as usize);
         let weights: Vec<f64> = (0..data.n_items()).map(weight).collect();
         check_any(kept.len())?;
+        drop(kept);
         check_width(&data.items.features)?;
         self.effort.in_pool(|threads| {
             let features = &data.items.features;

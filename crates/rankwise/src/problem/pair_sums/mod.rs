@@ -81,6 +81,8 @@ pub(crate) struct PairSums<'a> {
     capped: bool,
     /// Slopes are collected by item.
     items_repeat: bool,
+    /// Where each item stands in `rows`, if not in order and few pairs share it.
+    places: Option<Vec<u32>>,
     here: Place,
     /// Scores and band in the direction of a line.
     aimed: Way,
@@ -139,6 +141,11 @@ impl<'a> PairSums<'a> {
         band: Option<Band<'a>>,
     ) -> Self {
         let items_repeat = rows.len() * REPEAT <= pairs.len();
+        let places = (!items_repeat && !rows.is_sorted()).then(|| {
+            let mut places = vec![0; features.n_rows()];
+            rows.iter().zip(0..).for_each(|(&row, place)| places[row as usize] = place);
+            places
+        });
         PairSums {
             features,
             rows,
@@ -150,6 +157,7 @@ impl<'a> PairSums<'a> {
             band: band.filter(|_| rule.has_offset()),
             capped: false,
             items_repeat,
+            places,
             here: Place::default(),
             aimed: Way::default(),
         }
@@ -214,14 +222,17 @@ impl<'a> PairSums<'a> {
         self.costs.of(k, self.outcomes[k])
     }
 
-    /// Worse and better item; those of a tie by their numbers, so that exchanged sides are the same.
+    /// Worse and better item; those of a tie by their order, so that exchanged sides are the same.
     #[inline(always)]
     fn ends(&self, k: usize) -> (usize, usize) {
         let Pair { left, right } = self.pairs[k];
         let is_exchanged = match self.outcomes[k] {
             Outcome::Left => true,
             Outcome::Right => false,
-            Outcome::Tie => left > right,
+            Outcome::Tie => match &self.places {
+                None => left > right,
+                Some(places) => places[left as usize] > places[right as usize],
+            },
         };
         if is_exchanged { (right as usize, left as usize) } else { (left as usize, right as usize) }
     }
