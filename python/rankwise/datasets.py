@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import errno
 import operator
 import os
 import warnings
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, _input
-from .exceptions import ParameterError, RankwiseWarning
+from .exceptions import DataError, FileError, ParameterError, RankwiseWarning
 
 __all__ = [
     "ItemData",
@@ -68,7 +69,7 @@ class ItemData:
     margin : array of n, optional
         The margin that each item should have, where classes were read.
     ids : array of n strings, optional
-        What the items are called (comments, in SVMlight's format).
+        What the items are called: comments, in SVMlight's format, and ``#n`` for line n without one.
     feature_names : list of str, optional
         What the features are called.
     """
@@ -443,16 +444,20 @@ def load_published(
         _refuse(f"{word} data", label=label, drop=drop or None)
     if word != "letor":
         _refuse("data without folds", fold=fold, part=part)
-    file = _path(path)
-    if word == "arff":
-        return _item_data(_core.load_arff(file, label, _names(drop), _precision(dtype)), dtype)
-    if word == "letor":
-        number = _whole(1 if fold is None else fold, "fold", 1, 5)
-        return _item_data(
-            _core.load_letor(file, number, "train" if part is None else part, _precision(dtype)), dtype
-        )
-    _precision(dtype)
-    return _pair_data(_core.load_published_pairs(word, file, group), dtype)
+    file, storage = _path(path), _precision(dtype)
+    number = _whole(1 if fold is None else fold, "fold", 1, 5)
+    try:
+        if word == "arff":
+            return _item_data(_core.load_arff(file, label, _names(drop), storage), dtype)
+        if word == "letor":
+            return _item_data(_core.load_letor(file, number, part or "train", storage), dtype)
+        return _pair_data(_core.load_published_pairs(word, file, group), dtype)
+    except DataError as fault:
+        if os.path.exists(file):
+            raise
+        missing = FileError(str(fault))
+        missing.errno = errno.ENOENT
+        raise missing from None
 
 
 def save_svmlight(
