@@ -92,6 +92,8 @@ def test_simulated_pairs_have_the_share_of_ties_and_follow_the_norm() -> None:
         ({"n_pairs": 0}, "n_pairs"),
         ({"ties": 1.5}, "ties"),
         ({"noise": -1.0}, "noise"),
+        ({"noise": "much"}, "noise"),
+        ({"n_pairs": 2.5}, "n_pairs"),
         ({"seed": -1}, "seed"),
     ],
 )
@@ -245,6 +247,8 @@ def test_wrong_arguments_of_loaders_are_named(tmp_path: Path) -> None:
         datasets.load_items(file, format="xml")
     with pytest.raises(TypeError, match="path = 3"):
         datasets.load_items(3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="label = 3"):
+        datasets.load_items(file, label=3)  # type: ignore[arg-type]
     with pytest.raises(DataError, match="nothing"):
         datasets.load_items(file, drop=["nothing"])
     with pytest.raises(ParameterError, match="n_features = 5"):
@@ -270,6 +274,12 @@ def test_written_items_are_read_as_the_same_numbers(tmp_path: Path, density: flo
     assert data.qid is None and data.weight is None and data.ids is None
     with pytest.raises(ValueError, match="y has 2 entries"):
         datasets.save_svmlight(file, X, [1, 2])
+    names = np.array(["a", "b#", "c"])[qid % 3]
+    with pytest.raises(DataError, match='the group "b#"'):
+        datasets.save_svmlight(file, X, y, names)
+    with pytest.raises(DataError, match="more than one line"):
+        datasets.save_svmlight(file, X, y, ids=["two\nlines"] * 300)
+    assert datasets.load_svmlight(file).qid is None  # nothing was written over
     with pytest.raises(FileError, match="nowhere"):
         datasets.save_svmlight(tmp_path / "nowhere" / "out.svm", X, y)
 
@@ -371,9 +381,9 @@ def test_an_unknown_data_set_lists_the_known_ones(tmp_path: Path) -> None:
     ):
         datasets.load_published("susi", tmp_path)
     with pytest.raises(ParameterError, match="fold = 2"):
-        datasets.load_published("sushi", tmp_path, fold=2)  # type: ignore[call-overload]
+        datasets.load_published("sushi", tmp_path, fold=2)
     with pytest.raises(ParameterError, match="group = 'judge'"):
-        datasets.load_published("letor", tmp_path, group="judge")  # type: ignore[call-overload]
+        datasets.load_published("letor", tmp_path, group="judge")
     with pytest.raises(ParameterError, match="fold = 6"):
         datasets.load_published("letor", tmp_path, fold=6)
     with pytest.raises(ParameterError, match='part = "dev".*validation'):
@@ -420,7 +430,7 @@ def test_published_pairs_are_those_that_convert_writes(
     path = in_data(published, where)
     word = {"battles": "arena", "jpeg_ai": "jpeg-ai"}.get(name, name)
     if path.is_dir() and word == "wmt":
-        path = sorted(path.glob("*.csv.xz"))[0]
+        path = min(path.glob("*.csv.xz"))
     elif path.is_dir() and word in ("chess", "football", "jpeg-ai"):
         path = next(p for p in sorted(path.glob("*.csv.xz")) if "PTC" not in p.name)
     out = tmp_path / "pairs.csv"
@@ -446,7 +456,7 @@ def test_published_pairs_are_those_that_convert_writes(
 
 
 def test_a_grouping_may_be_chosen(published: Path) -> None:
-    path = sorted(in_data(published, "wmt15").glob("*.csv.xz"))[0]
+    path = min(in_data(published, "wmt15").glob("*.csv.xz"))
     with pytest.raises(ValueError, match="'?\"?moon\"?'?.*they can by"):
         datasets.load_published("wmt", path, group="moon")
 

@@ -205,7 +205,7 @@ def test_group_weights_are_in_the_order_of_first_appearance() -> None:
 def test_what_no_group_defines_is_nan() -> None:
     assert math.isnan(metrics.pair_accuracy([1, 1], [1, 2]))
     assert math.isnan(metrics.ndcg([0, 0, 0], [1, 2, 3]))
-    groups, values = metrics.per_group("kendall_tau", [1, 1, 0, 1], [1, 2, 3, 4], [0, 0, 1, 1])
+    _, values = metrics.per_group("kendall_tau", [1, 1, 0, 1], [1, 2, 3, 4], [0, 0, 1, 1])
     assert math.isnan(values[0])
     assert values[1] == 1
 
