@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import doctest
 import errno
 import gzip
 import os
@@ -492,3 +493,10 @@ def test_all_public_names_are_described() -> None:
     for name in datasets.__all__:
         assert getattr(datasets, name).__doc__, name
         assert name in datasets.__doc__ or name.endswith("Data"), name
+
+
+def test_examples_say_what_happens() -> None:
+    pytest.importorskip("sklearn")
+    found = doctest.testmod(datasets)
+    assert found.attempted > 0
+    assert found.failed == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import itertools
 import math
 import pickle
@@ -425,3 +426,10 @@ def test_all_public_names_are_described() -> None:
     for name in metrics.__all__:
         assert getattr(metrics, name).__doc__, name
         assert name in metrics.__doc__ or name == "RocCurve", name
+
+
+def test_examples_say_what_happens() -> None:
+    pytest.importorskip("sklearn")
+    found = doctest.testmod(metrics)
+    assert found.attempted > 0
+    assert found.failed == 0
