@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import errno
 import operator
 import os
 import warnings
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, _input
-from .exceptions import ParameterError, RankwiseWarning
+from .exceptions import DataError, FileError, ParameterError, RankwiseWarning
 
 __all__ = [
     "ItemData",
@@ -68,7 +69,7 @@ class ItemData:
     margin : array of n, optional
         The margin that each item should have, where classes were read.
     ids : array of n strings, optional
-        What the items are called (comments, in SVMlight's format).
+        What the items are called: comments, in SVMlight's format, and ``#n`` for line n without one.
     feature_names : list of str, optional
         What the features are called.
     """
@@ -164,7 +165,11 @@ def simulate_pairs(
     ((10, 2, 2), 3)
     """
     rows, y = _core.simulate_pairs(
-        norm, _whole(n_pairs, "n_pairs", 1), float(ties), float(noise), _whole(seed, "seed", 0, 2**64 - 1)
+        str(norm),
+        _whole(n_pairs, "n_pairs", 1, 2**31 - 1),
+        _real(ties, "ties"),
+        _real(noise, "noise"),
+        _whole(seed, "seed", 0, 2**64 - 1),
     )
     return rows.reshape(-1, 2, 2), y
 
@@ -210,6 +215,7 @@ def simulate_ranking(
     """
     n_groups, n_items = _whole(n_groups, "n_groups", 1), _whole(n_items, "n_items", 1)
     n_features, n_grades = _whole(n_features, "n_features", 1), _whole(n_grades, "n_grades", 1)
+    noise = _real(noise, "noise")
     if not (noise >= 0 and np.isfinite(noise)):
         raise ParameterError(
             f"noise = {noise} is not possible: expected a finite standard deviation of at least 0"
@@ -443,16 +449,22 @@ def load_published(
         _refuse(f"{word} data", label=label, drop=drop or None)
     if word != "letor":
         _refuse("data without folds", fold=fold, part=part)
-    file = _path(path)
-    if word == "arff":
-        return _item_data(_core.load_arff(file, label, _names(drop), _precision(dtype)), dtype)
-    if word == "letor":
-        number = _whole(1 if fold is None else fold, "fold", 1, 5)
-        return _item_data(
-            _core.load_letor(file, number, "train" if part is None else part, _precision(dtype)), dtype
-        )
-    _precision(dtype)
-    return _pair_data(_core.load_published_pairs(word, file, group), dtype)
+    file, storage = _path(path), _precision(dtype)
+    number = _whole(1 if fold is None else fold, "fold", 1, 5)
+    try:
+        if word == "arff":
+            return _item_data(_core.load_arff(file, label, _names(drop), storage), dtype)
+        if word == "letor":
+            return _item_data(
+                _core.load_letor(file, number, "train" if part is None else part, storage), dtype
+            )
+        return _pair_data(_core.load_published_pairs(word, file, group), dtype)
+    except DataError as fault:
+        if os.path.exists(file):
+            raise
+        missing = FileError(str(fault))
+        missing.errno = errno.ENOENT
+        raise missing from None
 
 
 def save_svmlight(
@@ -514,6 +526,13 @@ def _whole(value: Any, name: str, least: int, most: int | None = None) -> int:
     return number
 
 
+def _real(value: Any, name: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name} = {value!r} is not possible: expected a number") from None
+
+
 def _base(index_base: Any) -> int:
     return _whole(index_base, "index_base", 0, 1)
 
@@ -531,7 +550,15 @@ def _precision(dtype: Any) -> str:
 
 
 def _names(drop: Any) -> list[str]:
-    return [drop] if isinstance(drop, str) else [str(name) for name in drop]
+    names = [drop] if isinstance(drop, str) else list(drop if drop is not None else ())
+    for name in names:
+        _check_name(name, "drop")
+    return names
+
+
+def _check_name(name: Any, argument: str) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"{argument} = {name!r} is no name of a column: expected a string")
 
 
 def _columns(
@@ -541,7 +568,11 @@ def _columns(
     id: str | None = None,
     drop: Any = (),
 ) -> dict[str, Any]:
-    return {"label": label, "group": group, "weight": weight, "id": id, "drop": _names(drop)}
+    named = {"label": label, "group": group, "weight": weight, "id": id}
+    for argument, name in named.items():
+        if name is not None:
+            _check_name(name, argument)
+    return {**named, "drop": _names(drop)}
 
 
 def _refuse(where: str, **given: Any) -> None:

@@ -237,7 +237,7 @@ def ndcg(
     --------
     >>> from rankwise.metrics import ndcg
     >>> round(ndcg([3, 2, 0], [0.1, 0.9, 0.2]), 6), ndcg([3, 2, 0], [3, 2, 1], k=10)
-    (0.729039, 1.0)
+    (0.730929, 1.0)
     """
     name = "ndcg" if k is None else f"ndcg@{_ranks(k)}"
     return item_metric(_with_preset(name, preset), y, scores, qid, sample_weight=sample_weight, ids=ids)

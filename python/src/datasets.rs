@@ -212,7 +212,6 @@ fn put_pairs(out: &Bound<'_, PyDict>, set: PairSet) -> PyResult<()> {
     let py = out.py();
     let sides = set.pairs.iter().flat_map(|pair| [i64::from(pair.left), i64::from(pair.right)]);
     out.set_item("pairs", PyArray1::from_vec(py, sides.collect()))?;
-    out.set_item("has_features", !set.items.are_indicators)?;
     put_items(out, set.items)?;
     let (context, names) = match set.context {
         Some(Context { features, names }) => (Some(parts(py, features)?), Some(names)),

@@ -32,8 +32,10 @@ impl<'a> SvmLightText<'a> {
         self.line += shortest(row.label.unwrap_or(0.0), &mut self.cell);
         if self.shape.has_groups {
             let group = row.group.unwrap_or_default();
-            if group.is_empty() || group.contains(|c: char| c.is_ascii_whitespace()) {
-                return refuse(format!("the group {group:?} has blanks, which SVMlight's format cannot write"));
+            if group.is_empty() || group.contains(|c: char| c.is_ascii_whitespace() || c == '#') {
+                return refuse(format!(
+                    "the group {group:?} is empty, or has blanks or #: SVMlight's format cannot write it"
+                ));
             }
             self.line += " qid:";
             self.line += group;
