@@ -8,6 +8,8 @@ mod fit;
 mod input;
 mod model;
 mod params;
+mod plot;
+mod rating;
 mod run;
 mod table;
 
@@ -25,5 +27,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fit::fit_classes, module)?)?;
     module.add_function(wrap_pyfunction!(fit::fit_pairs, module)?)?;
     module.add_function(wrap_pyfunction!(params::defaults, module)?)?;
+    plot::register(module)?;
+    rating::register(module)?;
     Ok(())
 }
