@@ -1,0 +1,81 @@
+"""The compiled part of rankwise."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+
+# Machines and models are not described yet.
+def __getattr__(name: str) -> Any: ...
+
+# input
+
+class Items:
+    @staticmethod
+    def dense(array: NDArray[Any], names: Sequence[str] | None = None) -> Items: ...
+    @staticmethod
+    def sparse(
+        n_cols: int,
+        starts: NDArray[Any],
+        columns: NDArray[Any],
+        values: NDArray[Any],
+        names: Sequence[str] | None = None,
+    ) -> Items: ...
+    @staticmethod
+    def table(stream: Any) -> Items: ...
+    @property
+    def n_items(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def names(self) -> list[str] | None: ...
+    @property
+    def is_f32(self) -> bool: ...
+    def to_dense(self) -> NDArray[np.float64]: ...
+
+class Groups:
+    @staticmethod
+    def of_integers(ids: NDArray[np.int64]) -> Groups: ...
+    @staticmethod
+    def of_numbers(numbers: NDArray[Any], names: Sequence[str]) -> Groups: ...
+    @property
+    def numbers(self) -> NDArray[np.uint32]: ...
+    def __len__(self) -> int: ...
+
+# rating
+class Board:
+    def columns(self) -> dict[str, NDArray[Any]]: ...
+    def facts(self) -> dict[str, Any]: ...
+    def chances(self, left: int, right: int) -> Optional[tuple[float, float, float]]: ...
+    def chances_of(self, left: NDArray[np.uint32], right: NDArray[np.uint32]) -> NDArray[np.float64]: ...
+
+def parse_outcome(word: str) -> Optional[int]: ...
+def outcome_words() -> list[str]: ...
+def parse_times(words: list[str]) -> NDArray[np.float64]: ...
+def rate(
+    names: list[str],
+    left: NDArray[np.uint32],
+    right: NDArray[np.uint32],
+    outcomes: NDArray[np.int8],
+    settings: dict[str, Any],
+    weights: Optional[NDArray[np.float64]] = None,
+    groups: Optional[NDArray[np.uint32]] = None,
+    times: Optional[NDArray[np.float64]] = None,
+    neutral: Optional[NDArray[np.bool_]] = None,
+    covariates: Optional[tuple[list[str], NDArray[np.float64]]] = None,
+    anchor: Optional[tuple[int, float]] = None,
+    threads: int = 0,
+) -> Board: ...
+
+# plot
+def roc_curve(
+    outcomes: NDArray[np.int8],
+    margins: NDArray[np.float64],
+    weights: Optional[NDArray[np.float64]] = None,
+) -> Optional[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float]]: ...
+def reliability(
+    outcomes: NDArray[np.int8], chances: NDArray[np.float64], of_ties: bool, n_bins: int
+) -> Optional[tuple[list[tuple[float, float, float, float, float]], float]]: ...
