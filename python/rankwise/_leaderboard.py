@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,7 +93,7 @@ class Leaderboard:
     warnings: tuple[str, ...]
     _facts: dict[str, Any] = field(repr=False)
     _numbers: dict[Any, int] = field(repr=False)
-    _board: Optional[_core.Board] = field(repr=False)
+    _board: _core.Board | None = field(repr=False)
 
     @classmethod
     def _of(cls, board: _core.Board, ids: list[Any], warnings: tuple[str, ...]) -> Leaderboard:
@@ -102,7 +102,18 @@ class Leaderboard:
         for column in columns.values():
             column.flags.writeable = False
         facts["warnings"] = list(warnings)
-        common = ("system", "unit", "games", "items", "ties", "tie_parameter", "ci", "effects", "parts", "warnings")
+        common = (
+            "system",
+            "unit",
+            "games",
+            "items",
+            "ties",
+            "tie_parameter",
+            "ci",
+            "effects",
+            "parts",
+            "warnings",
+        )
         effects = {
             effect["name"]: Effect(*(_real(effect[name]) for name in ("value", "se", "low", "high")))
             for effect in facts["effects"]
@@ -164,8 +175,13 @@ class Leaderboard:
             raise RankwiseError("chances are not kept in copies of a leaderboard: call rate again")
         if isinstance(left, (list, np.ndarray)) and isinstance(right, (list, np.ndarray)):
             if len(left) != len(right):
-                raise ParameterError(f"left has {len(left)} items and right {len(right)}: one of each per pair is needed")
-            sides = [np.array([self._number(item) for item in list(side)], dtype=np.uint32) for side in (left, right)]
+                raise ParameterError(
+                    f"left has {len(left)} items and right {len(right)}: one of each per pair is needed"
+                )
+            sides = [
+                np.array([self._number(item) for item in list(side)], dtype=np.uint32)
+                for side in (left, right)
+            ]
             return self._board.chances_of(sides[0], sides[1]).reshape(-1, 3)
         found = self._board.chances(self._number(left), self._number(right))
         return (np.nan, np.nan, np.nan) if found is None else found
@@ -231,11 +247,25 @@ class Leaderboard:
         n = min(len(self), _LINES)
         has_scales = len(self.part_sizes) > 1 or bool((self.scales > 1).any())
         told = [_told(self.unit)(values[:n]) for values in (self.ratings, self.lower, self.upper)]
-        counts = [[f"{value:g}" for value in values[:n].tolist()] for values in (self.n_games, self.wins, self.ties, self.losses)]
+        counts = [
+            [f"{value:g}" for value in values[:n].tolist()]
+            for values in (self.n_games, self.wins, self.ties, self.losses)
+        ]
         scales = [[str(scale or "–") for scale in self.scales[:n].tolist()]] if has_scales else []
         names = [_short(str(item)) for item in self.items[:n]]
         columns = [names, *scales, self.rank_ranges()[:n], *told, *counts]
-        header = ["item", *(["scale"] if has_scales else []), "rank", "rating", "low", "high", "games", "won", "tied", "lost"]
+        header = [
+            "item",
+            *(["scale"] if has_scales else []),
+            "rank",
+            "rating",
+            "low",
+            "high",
+            "games",
+            "won",
+            "tied",
+            "lost",
+        ]
         return header, [list(line) for line in zip(*columns)]
 
     def _remarks(self) -> list[str]:
@@ -245,11 +275,15 @@ class Leaderboard:
         unit = self.unit if self.system == "davidson" else "elo"
         word = "points" if unit == "elo" else "in logarithms of odds"
         for name, effect in self.effects.items():
-            value, low, high = (_told(unit)(np.array([number]))[0] for number in (effect.value, effect.lower, effect.upper))
+            value, low, high = (
+                _told(unit)(np.array([number]))[0] for number in (effect.value, effect.lower, effect.upper)
+            )
             if np.isnan(effect.value):
                 remarks.append(f"{name}: the games cannot tell")
             else:
-                remarks.append(f"{name}: {value} {word}" + ("" if np.isnan(effect.lower) else f" ({low} to {high})"))
+                remarks.append(
+                    f"{name}: {value} {word}" + ("" if np.isnan(effect.lower) else f" ({low} to {high})")
+                )
         return remarks
 
     def __repr__(self) -> str:
@@ -257,7 +291,10 @@ class Leaderboard:
         widths = [max(map(len, column)) for column in zip(header, *lines)]
 
         def line(cells: list[str]) -> str:
-            padded = [cells[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells[1:], widths[1:]))]
+            padded = [
+                cells[0].ljust(widths[0]),
+                *(cell.rjust(width) for cell, width in zip(cells[1:], widths[1:])),
+            ]
             return "  ".join(padded).rstrip()
 
         return "\n".join([line(header), *map(line, lines), *self._remarks()])
@@ -267,7 +304,10 @@ class Leaderboard:
 
         def row(cells: list[str], tag: str) -> str:
             align = ["left"] + ["right"] * (len(cells) - 1)
-            made = (f'<{tag} style="text-align: {side}">{html.escape(cell)}</{tag}>' for side, cell in zip(align, cells))
+            made = (
+                f'<{tag} style="text-align: {side}">{html.escape(cell)}</{tag}>'
+                for side, cell in zip(align, cells)
+            )
             return f"<tr>{''.join(made)}</tr>"
 
         body = "".join(row(cells, "td") for cells in lines)
@@ -275,11 +315,11 @@ class Leaderboard:
         return f"<table><thead>{row(header, 'th')}</thead><tbody>{body}</tbody></table>{remarks}"
 
 
-def _real(value: Optional[float]) -> float:
+def _real(value: float | None) -> float:
     return np.nan if value is None else value
 
 
-def _known(values: NDArray[np.float64]) -> list[Optional[float]]:
+def _known(values: NDArray[np.float64]) -> list[float | None]:
     return [None if value != value else value for value in values.tolist()]
 
 

@@ -6,7 +6,7 @@ import itertools
 import re
 import warnings as _warnings
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, Optional, Union
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,17 +30,17 @@ def rate(
     group: Any = None,
     time: Any = None,
     neutral: Any = None,
-    covariates: Optional[Mapping[str, Any]] = None,
+    covariates: Mapping[str, Any] | None = None,
     system: str = "davidson",
-    C: Optional[float] = None,
-    half_life: Optional[float] = None,
+    C: float | None = None,
+    half_life: float | None = None,
     side: bool = False,
-    k: Union[float, str, None] = None,
-    period: Optional[float] = None,
+    k: float | str | None = None,
+    period: float | None = None,
     ci: float = 0.95,
-    ci_method: Optional[str] = None,
-    resamples: Optional[int] = None,
-    anchor: Optional[tuple[Hashable, float]] = None,
+    ci_method: str | None = None,
+    resamples: int | None = None,
+    anchor: tuple[Hashable, float] | None = None,
     unit: str = "elo",
     threads: int = 0,
     seed: int = 0,
@@ -111,14 +111,18 @@ def rate(
         covariates = {**found, **(covariates or {})}
     elif right is None or outcome is None:
         missing = "right" if right is None else "outcome"
-        raise ParameterError(f"{missing} is missing: give left, right and outcome, or a table that has these columns")
+        raise ParameterError(
+            f"{missing} is missing: give left, right and outcome, or a table that has these columns"
+        )
     ids, numbers = _numbered(left, right)
     n = len(numbers[0])
     if n == 0:
         raise DataError("left has no rows: at least one game is needed")
     same = np.flatnonzero(numbers[0] == numbers[1])
     if same.size:
-        raise DataError(f"left and right are the same item in row {same[0]} ({ids[numbers[0][same[0]]]!r}): a game has two sides")
+        raise DataError(
+            f"left and right are the same item in row {same[0]} ({ids[numbers[0][same[0]]]!r}): a game has two sides"
+        )
     signs = _signs(outcome, n)
     weights = None if given["weight"] is None else _input.weights(given["weight"], n, "weight")
     times = _times(given["time"], n)
@@ -142,7 +146,9 @@ def rate(
         anchor=anchored,
         threads=threads,
     )
-    found_warnings = _input_warnings(times, effects, system) + [_in_python(text) for text in board.facts()["warnings"]]
+    found_warnings = _input_warnings(times, effects, system) + [
+        _in_python(text) for text in board.facts()["warnings"]
+    ]
     for text in found_warnings:
         _warnings.warn(text, RankwiseWarning, stacklevel=2)
     return Leaderboard._of(board, ids, tuple(found_warnings))
@@ -186,15 +192,23 @@ def _numbered(left: Any, right: Any) -> tuple[list[Any], tuple[NDArray[np.uint32
     """Distinct ids in the order they appear in, row by row, and the number of each side's."""
     sides = []
     for name, values in (("left", left), ("right", right)):
-        if isinstance(values, (str, bytes)) or not hasattr(values, "__len__") and not isinstance(values, Iterable):
+        if (
+            isinstance(values, (str, bytes))
+            or not hasattr(values, "__len__")
+            and not isinstance(values, Iterable)
+        ):
             raise ParameterError(f"{name} = {values!r} is not possible: expected one id per game")
         sides.append(_list(values))
     if len(sides[0]) != len(sides[1]):
-        raise DataError(f"left has {len(sides[0])} entries and right {len(sides[1])}: one of each per game is needed")
+        raise DataError(
+            f"left has {len(sides[0])} entries and right {len(sides[1])}: one of each per game is needed"
+        )
     try:
         distinct = dict.fromkeys(itertools.chain.from_iterable(zip(*sides)))
     except TypeError as problem:
-        raise ParameterError(f"left, right: ids cannot be told apart ({problem}); use text or numbers") from None
+        raise ParameterError(
+            f"left, right: ids cannot be told apart ({problem}); use text or numbers"
+        ) from None
     ids = list(distinct)
     for bad in ids:
         if bad is None or bad != bad or type(bad).__name__ in ("NAType", "NaTType"):
@@ -237,20 +251,20 @@ def _array(values: Any) -> Any:
     return np.asarray(values)
 
 
-def _groups(group: Any, n: int) -> Optional[NDArray[np.uint32]]:
+def _groups(group: Any, n: int) -> NDArray[np.uint32] | None:
     if group is None:
         return None
     found = _input.groups(_array(group), n, "group")
     return None if found is None else np.asarray(found.numbers, dtype=np.uint32)
 
 
-def _neutral(neutral: Any, n: int) -> Optional[NDArray[np.bool_]]:
+def _neutral(neutral: Any, n: int) -> NDArray[np.bool_] | None:
     if neutral is None:
         return None
     return np.ascontiguousarray(_input.reals(_array(neutral), n, "neutral") != 0)
 
 
-def _times(time: Any, n: int) -> Optional[NDArray[np.float64]]:
+def _times(time: Any, n: int) -> NDArray[np.float64] | None:
     """Numbers as they are; days since 1970-01-01 of dates."""
     if time is None:
         return None
@@ -272,7 +286,9 @@ def _word(value: Any) -> str:
     return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
 
 
-def _effects(covariates: Optional[Mapping[str, Any]], n: int) -> Optional[tuple[list[str], NDArray[np.float64]]]:
+def _effects(
+    covariates: Mapping[str, Any] | None, n: int
+) -> tuple[list[str], NDArray[np.float64]] | None:
     if not covariates:
         return None
     columns = []
@@ -290,7 +306,9 @@ def _anchor(anchor: Any, ids: list[Any]) -> tuple[int, float]:
         item, rating = anchor
         rating = float(rating)
     except (TypeError, ValueError):
-        raise ParameterError(f"anchor = {anchor!r} is not possible: expected an item and its rating, such as ('a', 1000)") from None
+        raise ParameterError(
+            f"anchor = {anchor!r} is not possible: expected an item and its rating, such as ('a', 1000)"
+        ) from None
     if not abs(rating) <= 1e9:
         raise ParameterError(f"anchor = {anchor!r} is not possible: expected a rating of at most 1e9")
     if item not in ids:
@@ -299,7 +317,7 @@ def _anchor(anchor: Any, ids: list[Any]) -> tuple[int, float]:
     return ids.index(item), rating
 
 
-def _input_warnings(times: Optional[NDArray[np.float64]], effects: Any, system: str) -> list[str]:
+def _input_warnings(times: NDArray[np.float64] | None, effects: Any, system: str) -> list[str]:
     """What of the games was of no use, and what was put in order."""
     if system == "davidson":
         return []
@@ -307,7 +325,9 @@ def _input_warnings(times: Optional[NDArray[np.float64]], effects: Any, system: 
     if times is not None:
         n_late = int((np.diff(times) < 0).sum())
         if n_late:
-            found.append(f"{n_late} of {len(times)} rows are earlier than the row before them; games were put in order of time")
+            found.append(
+                f"{n_late} of {len(times)} rows are earlier than the row before them; games were put in order of time"
+            )
     if effects is not None:
         names = ", ".join(effects[0])
         found.append(f"not used: the columns of {names} (system='davidson' fits their effects)")

@@ -5,7 +5,7 @@ What colour tells, something else tells too: dashes, markers, places. Colours ca
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,9 +57,9 @@ def level_curves(
     pairs: Any = None,
     outcomes: Any = None,
     features: tuple[int, int] = (0, 1),
-    limits: Optional[tuple[float, float, float, float]] = None,
+    limits: tuple[float, float, float, float] | None = None,
     resolution: int = 200,
-    levels: Union[int, Sequence[float], None] = None,
+    levels: int | Sequence[float] | None = None,
     ax: Any = None,
 ) -> Any:
     """Curves of equal score of a fitted estimator of two features.
@@ -97,15 +97,23 @@ def level_curves(
     points = None if items is None else _rows(items, "items")
     sides = None if pairs is None else np.asarray(pairs, dtype=np.float64)
     if sides is not None and (sides.ndim != 3 or sides.shape[1] != 2):
-        raise ValueError(f"pairs has shape {sides.shape}: two items with features each are needed, (n_pairs, 2, n_features)")
-    known = [rows for rows in (points, None if sides is None else sides.reshape(-1, sides.shape[2])) if rows is not None]
+        raise ValueError(
+            f"pairs has shape {sides.shape}: two items with features each are needed, (n_pairs, 2, n_features)"
+        )
+    known = [
+        rows
+        for rows in (points, None if sides is None else sides.reshape(-1, sides.shape[2]))
+        if rows is not None
+    ]
     seen = np.concatenate(known) if known else None
     x, y = features
     if limits is None:
         limits = _limits(None if seen is None else seen[:, [x, y]])
     x0, x1, y0, y1 = limits
-    if not (np.isfinite(limits).all() and x0 < x1 and y0 < y1):
-        raise ValueError(f"limits = {limits!r} is not possible: expected (x0, x1, y0, y1) with x0 < x1 and y0 < y1")
+    if not (bool(np.isfinite(limits).all()) and x0 < x1 and y0 < y1):
+        raise ValueError(
+            f"limits = {limits!r} is not possible: expected (x0, x1, y0, y1) with x0 < x1 and y0 < y1"
+        )
     if resolution < 2:
         raise ValueError(f"resolution = {resolution} is not possible: expected at least 2 points")
     n_features = int(getattr(estimator, "n_features_in_", 0)) or (2 if seen is None else seen.shape[1])
@@ -127,7 +135,9 @@ def level_curves(
     if sides is not None:
         _segments(ax, sides[:, :, [x, y]], outcomes)
     if points is not None:
-        ax.scatter(points[:, x], points[:, y], s=14, facecolor="white", edgecolor=_INK, linewidth=0.8, zorder=3)
+        ax.scatter(
+            points[:, x], points[:, y], s=14, facecolor="white", edgecolor=_INK, linewidth=0.8, zorder=3
+        )
     ax.set_xlim(x0, x1)
     ax.set_ylim(y0, y1)
     names = _feature_names(estimator, items)
@@ -136,7 +146,11 @@ def level_curves(
     if levels is None and threshold is not None and len(at) > 1:
         step = at[1] - at[0]
         if np.isclose(step, threshold):
-            ax.set_title(f"Items between neighbouring curves are ties (threshold {threshold:.3g})", fontsize=9.5, loc="left")
+            ax.set_title(
+                f"Items between neighbouring curves are ties (threshold {threshold:.3g})",
+                fontsize=9.5,
+                loc="left",
+            )
     _tidy(ax)
     return ax
 
@@ -152,15 +166,20 @@ def _feature_names(estimator: Any, items: Any) -> dict[int, str]:
     return dict(enumerate(map(str, names))) if names is not None else {}
 
 
-def _limits(points: Optional[NDArray[np.float64]]) -> tuple[float, float, float, float]:
+def _limits(points: NDArray[np.float64] | None) -> tuple[float, float, float, float]:
     if points is None or len(points) == 0:
         return (-3.0, 3.0, -3.0, 3.0)
     low, high = points.min(axis=0), points.max(axis=0)
     room = np.where(high > low, 0.06 * (high - low), 1.0)
-    return (float(low[0] - room[0]), float(high[0] + room[0]), float(low[1] - room[1]), float(high[1] + room[1]))
+    return (
+        float(low[0] - room[0]),
+        float(high[0] + room[0]),
+        float(low[1] - room[1]),
+        float(high[1] + room[1]),
+    )
 
 
-def _scores(estimator: Any, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], Optional[float]]:
+def _scores(estimator: Any, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], float | None]:
     """Scores, and the threshold of comparers."""
     for method in ("score_items", "decision_function", "predict"):
         if hasattr(estimator, method):
@@ -169,10 +188,12 @@ def _scores(estimator: Any, X: NDArray[np.float64]) -> tuple[NDArray[np.float64]
                 continue  # several classes, or words
             threshold = getattr(estimator, "threshold_", None) if method == "score_items" else None
             return scores.astype(np.float64), None if threshold is None else float(threshold)
-    raise TypeError(f"{type(estimator).__name__} has no scores: a fitted estimator with score_items, decision_function or predict is needed")
+    raise TypeError(
+        f"{type(estimator).__name__} has no scores: a fitted estimator with score_items, decision_function or predict is needed"
+    )
 
 
-def _levels(heights: NDArray[np.float64], threshold: Optional[float], levels: Any) -> NDArray[np.float64]:
+def _levels(heights: NDArray[np.float64], threshold: float | None, levels: Any) -> NDArray[np.float64]:
     low, high = float(heights.min()), float(heights.max())
     if levels is not None and not isinstance(levels, (int, np.integer)):
         return np.unique(np.asarray(levels, dtype=np.float64))
@@ -184,8 +205,9 @@ def _levels(heights: NDArray[np.float64], threshold: Optional[float], levels: An
             return threshold * np.arange(first, last + 1)
     from matplotlib.ticker import MaxNLocator
 
-    ticks = MaxNLocator(nbins=12 if levels is None else int(levels)).tick_values(low, high)
-    return np.asarray(ticks[(ticks > low) & (ticks < high)], dtype=np.float64)
+    nbins = 12 if levels is None else int(levels)
+    ticks: NDArray[np.float64] = np.asarray(MaxNLocator(nbins=nbins).tick_values(low, high), dtype=np.float64)
+    return ticks[(ticks > low) & (ticks < high)]
 
 
 def _segments(ax: Any, sides: NDArray[np.float64], outcomes: Any) -> None:
@@ -217,7 +239,7 @@ def roc(
     margins: Any,
     *,
     sample_weight: Any = None,
-    label: Optional[str] = None,
+    label: str | None = None,
     ax: Any = None,
     **line: Any,
 ) -> Any:
@@ -272,7 +294,7 @@ def margins(
     margins: Any,
     threshold: float = 0.0,
     *,
-    bins: Union[int, Sequence[float]] = 40,
+    bins: int | Sequence[float] = 40,
     ax: Any = None,
 ) -> Any:
     """How margins are spread, by outcome, with the threshold on both sides.
@@ -325,12 +347,14 @@ def margins(
     ax.set_ylim(bottom=0)
     ax.set_xlabel("margin: score(right) − score(left)")
     ax.set_ylabel("pairs")
-    ax.legend(frameon=False, fontsize=9, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0), borderaxespad=0.2)
+    ax.legend(
+        frameon=False, fontsize=9, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0), borderaxespad=0.2
+    )
     _tidy(ax)
     return ax
 
 
-def leaderboard(board: Leaderboard, *, top: Optional[int] = 25, ax: Any = None) -> Any:
+def leaderboard(board: Leaderboard, *, top: int | None = 25, ax: Any = None) -> Any:
     """Ratings with their intervals, best on top, and the ranks that these allow at the side.
 
     Parameters
@@ -362,7 +386,9 @@ def leaderboard(board: Leaderboard, *, top: Optional[int] = 25, ax: Any = None) 
     ratings, low, high = board.ratings[shown], board.lower[shown], board.upper[shown]
     has_ends = ~np.isnan(low) & ~np.isnan(high)
     ax.hlines(at[has_ends], low[has_ends], high[has_ends], color=_MAIN, linewidth=2.4, alpha=0.45, zorder=2)
-    ax.plot(ratings, at, "o", color=_MAIN, markersize=5.5, markeredgecolor="white", markeredgewidth=0.8, zorder=3)
+    ax.plot(
+        ratings, at, "o", color=_MAIN, markersize=5.5, markeredgecolor="white", markeredgewidth=0.8, zorder=3
+    )
     ax.set_yticks(at, [_short(str(board.items[k])) for k in shown])
     ax.set_ylim(n - 0.4, -0.6)
     ranges = board.rank_ranges()
@@ -372,7 +398,13 @@ def leaderboard(board: Leaderboard, *, top: Optional[int] = 25, ax: Any = None) 
             va="center", fontsize=9, color=_INK, annotation_clip=False,
         )  # fmt: skip
     ax.annotate(
-        "rank", (1, 1), xycoords="axes fraction", xytext=(8, 3), textcoords="offset points", fontsize=9, color=_INK
+        "rank",
+        (1, 1),
+        xycoords="axes fraction",
+        xytext=(8, 3),
+        textcoords="offset points",
+        fontsize=9,
+        color=_INK,
     )
     ax.set_axisbelow(True)
     ax.grid(axis="x", color="#E6E6E6", linewidth=0.8)
@@ -410,7 +442,9 @@ def calibration(y: Any, probabilities: Any, *, n_bins: int = 10, ax: Any = None)
     """
     chances = np.ascontiguousarray(probabilities, dtype=np.float64)
     if chances.ndim != 2 or chances.shape[1] != 3:
-        raise ValueError(f"probabilities has shape {chances.shape}: those of left, tie and right are needed, (n_pairs, 3)")
+        raise ValueError(
+            f"probabilities has shape {chances.shape}: those of left, tie and right are needed, (n_pairs, 3)"
+        )
     if not (np.isfinite(chances).all() and (chances >= 0).all() and (chances <= 1).all()):
         raise ValueError("probabilities has numbers that are none: expected numbers from 0 to 1")
     if len(chances) == 0:
