@@ -190,6 +190,12 @@ def _list(values: Any) -> list[Any]:
 
 def _numbered(left: Any, right: Any) -> tuple[list[Any], tuple[NDArray[np.uint32], NDArray[np.uint32]]]:
     """Distinct ids in the order they appear in, row by row, and the number of each side's."""
+    if all(
+        isinstance(side, np.ndarray) and side.ndim == 1 and side.dtype.kind in "iu" for side in (left, right)
+    ):
+        found = _numbered_integers(left, right)
+        if found is not None:
+            return found
     sides = []
     for name, values in (("left", left), ("right", right)):
         if (
@@ -219,6 +225,26 @@ def _numbered(left: Any, right: Any) -> tuple[list[Any], tuple[NDArray[np.uint32
     number = dict(zip(ids, range(len(ids)))).__getitem__
     first, second = (np.fromiter(map(number, side), dtype=np.uint32, count=len(side)) for side in sides)
     return ids, (first, second)
+
+
+def _numbered_integers(
+    left: NDArray[Any], right: NDArray[Any]
+) -> tuple[list[Any], tuple[NDArray[np.uint32], NDArray[np.uint32]]] | None:
+    """The same of whole numbers that are close together, by a table of them; else None."""
+    if len(left) != len(right) or len(left) == 0:
+        return None
+    low, high = min(int(left.min()), int(right.min())), max(int(left.max()), int(right.max()))
+    if high - low > 4 * len(left) or not -(2**63) <= low <= high < 2**63:
+        return None
+    both = np.column_stack([left.astype(np.int64), right.astype(np.int64)]).ravel() - low
+    first = np.full(high - low + 1, len(both), dtype=np.int64)
+    # Backwards, so that the first appearance is what stays.
+    first[both[::-1]] = np.arange(len(both) - 1, -1, -1)
+    ids = np.argsort(first, kind="stable")[: int((first < len(both)).sum())]
+    number = np.zeros(high - low + 1, dtype=np.uint32)
+    number[ids] = np.arange(len(ids), dtype=np.uint32)
+    numbers = number[both]
+    return (ids + low).tolist(), (np.ascontiguousarray(numbers[0::2]), np.ascontiguousarray(numbers[1::2]))
 
 
 def _signs(outcome: Any, n: int) -> NDArray[np.int8]:
@@ -286,9 +312,7 @@ def _word(value: Any) -> str:
     return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
 
 
-def _effects(
-    covariates: Mapping[str, Any] | None, n: int
-) -> tuple[list[str], NDArray[np.float64]] | None:
+def _effects(covariates: Mapping[str, Any] | None, n: int) -> tuple[list[str], NDArray[np.float64]] | None:
     if not covariates:
         return None
     columns = []

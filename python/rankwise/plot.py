@@ -20,11 +20,15 @@ if TYPE_CHECKING:
 
 __all__ = ["calibration", "leaderboard", "level_curves", "margins", "roc"]
 
-#: Left, tie, right: blue, grey and vermilion (Okabe and Ito), from dark to light in greyscale as well.
-_COLOURS = {-1: "#0072B2", 0: "#8A8A8A", 1: "#D55E00"}
+#: Left, tie, right: blue, nearly black and vermilion (Okabe and Ito).
+_COLOURS = {-1: "#0072B2", 0: "#333333", 1: "#D55E00"}
 _NAMES = {-1: "left better", 0: "tie", 1: "right better"}
 _INK = "#333333"
 _FAINT = "#BBBBBB"
+#: Curves of equal score are the ground that items and pairs stand on.
+_CURVE = "#9C9C9C"
+#: More curves than this would be a surface.
+_MOST_CURVES = 50
 _MAIN = "#0072B2"
 
 
@@ -85,7 +89,7 @@ def level_curves(
     resolution : int, default=200
         Points along each axis at which scores are computed.
     levels : int or sequence of float, optional
-        How many curves about, or at which scores; by default the threshold apart for comparers, as long as that makes at most 25.
+        How many curves about, or at which scores; by default the threshold apart for comparers, as long as that makes at most 50.
     ax : matplotlib.axes.Axes, optional
         Where to draw.
 
@@ -127,9 +131,13 @@ def level_curves(
     heights = scores.reshape(resolution, resolution)
     at = _levels(heights, threshold, levels)
     if len(at):
-        curves = ax.contour(at_x, at_y, heights, levels=at, colors=_INK, linewidths=0.9, alpha=0.75)
-        # Levels at multiples of the threshold have names as long as its digits.
-        texts = ax.clabel(curves, curves.levels[:: max(1, len(at) // 6)], fmt="%.3g", fontsize=8)
+        width = 1.0 if len(at) <= 20 else 0.7
+        curves = ax.contour(
+            at_x, at_y, heights, levels=at, colors=_CURVE, linewidths=width, linestyles="solid"
+        )
+        texts = ax.clabel(
+            curves, curves.levels[:: 1 + (len(at) - 1) // 6], fmt="%.3g", fontsize=8, colors="#5A5A5A"
+        )
         for text in texts or ():
             text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.8})
     if sides is not None:
@@ -199,7 +207,12 @@ def _levels(heights: NDArray[np.float64], threshold: float | None, levels: Any) 
         return np.unique(np.asarray(levels, dtype=np.float64))
     if not high > low:
         return np.array([])
-    if levels is None and threshold is not None and threshold > 0 and (high - low) / threshold <= 25:
+    if (
+        levels is None
+        and threshold is not None
+        and threshold > 0
+        and (high - low) / threshold <= _MOST_CURVES
+    ):
         first, last = np.ceil(low / threshold), np.floor(high / threshold)
         if last > first:
             return threshold * np.arange(first, last + 1)
@@ -282,8 +295,8 @@ def roc(
     text = f"AUC {area:.3f}" if label is None else f"{label} (AUC {area:.3f})"
     ax.plot(false_positives, true_positives, label=text, clip_on=False, zorder=3, **line)
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
-    ax.set_xlabel("false positives: ties told apart")
-    ax.set_ylabel("true positives: others, right side")
+    ax.set_xlabel("false positives: ties judged different")
+    ax.set_ylabel("true positives: other pairs judged correctly")
     ax.legend(frameon=False, fontsize=9, loc="lower right")
     _tidy(ax)
     return ax
@@ -294,7 +307,7 @@ def margins(
     margins: Any,
     threshold: float = 0.0,
     *,
-    bins: int | Sequence[float] = 40,
+    bins: int | Sequence[float] | None = None,
     ax: Any = None,
 ) -> Any:
     """How margins are spread, by outcome, with the threshold on both sides.
@@ -307,8 +320,8 @@ def margins(
         score(right) - score(left).
     threshold : float, default=0
         Margins between -threshold and threshold are predicted as ties.
-    bins : int or sequence of float, default=40
-        Bins of the histogram, the same for all outcomes.
+    bins : int or sequence of float, optional
+        Bins of the histogram, the same for all outcomes; by default 10 to 40 of them, the more the more pairs there are.
     ax : matplotlib.axes.Axes, optional
         Where to draw.
 
@@ -323,6 +336,8 @@ def margins(
     if len(values) == 0:
         raise ValueError("margins has no rows: at least one pair is needed")
     ax = _axes(ax, (5.8, 3.6))
+    if bins is None:
+        bins = int(np.clip(np.sqrt(len(values)), 10, 40))
     edges = np.histogram_bin_edges(values, bins=bins)
     dashes = {-1: "solid", 0: (0, (4, 1.5)), 1: "solid"}
     for sign in (-1, 0, 1):

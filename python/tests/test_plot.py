@@ -76,7 +76,7 @@ def test_a_small_threshold_does_not_paint_it_black() -> None:
     comparer = Comparer()
     comparer.threshold_ = 0.01
     ax = plot.level_curves(comparer, limits=(-1, 1, -1, 1))
-    assert 4 <= len(curves(ax).levels) <= 25 and ax.get_title(loc="left") == ""
+    assert 4 <= len(curves(ax).levels) <= 15 and ax.get_title(loc="left") == ""
 
 
 def test_curves_of_other_estimators_and_features() -> None:

@@ -221,7 +221,7 @@ def test_davidson_expects_the_points_that_were_made() -> None:
 def test_tables_of_all_libraries_say_what_arrays_say(system: str) -> None:
     pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
     games = Games(200)
-    columns = games.columns("weight", "time", "group") | {"time": games.time}
+    columns = games.columns("weight", "time", "group") | {"time": games.time.astype("datetime64[ms]")}
     expected = rate(
         games.left,
         games.right,
@@ -295,6 +295,25 @@ def test_ids_of_any_kind(system: str) -> None:
         type(item) is int
         for item in rate(np.array([1, 2, 3]), np.array([2, 3, 1]), [-1, -1, 0], system=system).items
     )
+
+
+@pytest.mark.parametrize("spread", [1, 7, 10**15])
+def test_integers_are_numbered_as_they_appear(spread: int) -> None:
+    random = np.random.default_rng(2)
+    left = random.integers(-30, 30, size=500)
+    right = left + random.integers(1, 5, size=500)
+    outcome = random.integers(-1, 2, size=500)
+    # Lists go another way than arrays.
+    by_list = rate((left * spread).tolist(), (right * spread).tolist(), outcome, C=1.0)
+    for kind in (np.int64, np.int32, np.uint64):
+        shift = 0 if kind is not np.uint64 else 30
+        if spread > 10**9 and kind is np.int32:
+            continue
+        by_array = rate(
+            ((left + shift) * spread).astype(kind), ((right + shift) * spread).astype(kind), outcome, C=1.0
+        )
+        assert by_array.ratings.tolist() == by_list.ratings.tolist()
+        assert [item - shift * spread for item in by_array.items] == by_list.items
 
 
 def test_words_of_outcomes() -> None:
