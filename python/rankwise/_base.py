@@ -189,7 +189,8 @@ class Machine(BaseEstimator):
     @property
     def coef_(self) -> Array:
         """Weights of features, of linear machines: scores are ``X @ coef_ + intercept_``, whatever the scaling."""
-        return self._raw_weights("coef_")[0][0]
+        weights: Array = self._raw_weights("coef_")[0][0]
+        return weights
 
     @property
     def intercept_(self) -> Any:

@@ -8,6 +8,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
+__all__ = [
+    "Board",
+    "Groups",
+    "Items",
+    "JudgedPairs",
+    "Model",
+    "Pairs",
+    "RankedItems",
+    "Search",
+    "__version__",
+    "defaults",
+    "fit_classes",
+    "fit_items",
+    "fit_pairs",
+    "item_metric_direction",
+    "load_arff",
+    "load_items",
+    "load_letor",
+    "load_pairs",
+    "load_published_pairs",
+    "outcome_words",
+    "parse_outcome",
+    "parse_times",
+    "published_pairs",
+    "rate",
+    "reliability",
+    "roc_curve",
+    "save_items",
+    "simulate_pairs",
+    "spaced",
+    "tune_classes",
+    "tune_items",
+    "tune_labels",
+    "tune_pairs",
+]
 
 _Path = str | os.PathLike[str]
 _Reals = NDArray[np.float64]
@@ -262,3 +297,39 @@ def save_items(
     weights: NDArray[np.float64] | None = None,
     ids: Sequence[str] | None = None,
 ) -> list[str]: ...
+
+# rating
+@final
+class Board:
+    def columns(self) -> dict[str, NDArray[Any]]: ...
+    def facts(self) -> dict[str, Any]: ...
+    def chances(self, left: int, right: int) -> tuple[float, float, float] | None: ...
+    def chances_of(self, left: NDArray[np.uint32], right: NDArray[np.uint32]) -> NDArray[np.float64]: ...
+
+def parse_outcome(word: str) -> int | None: ...
+def outcome_words() -> list[str]: ...
+def parse_times(words: list[str]) -> NDArray[np.float64]: ...
+def rate(
+    names: list[str],
+    left: NDArray[np.uint32],
+    right: NDArray[np.uint32],
+    outcomes: NDArray[np.int8],
+    settings: dict[str, Any],
+    weights: NDArray[np.float64] | None = None,
+    groups: NDArray[np.uint32] | None = None,
+    times: NDArray[np.float64] | None = None,
+    neutral: NDArray[np.bool_] | None = None,
+    covariates: tuple[list[str], NDArray[np.float64]] | None = None,
+    anchor: tuple[int, float] | None = None,
+    threads: int = 0,
+) -> Board: ...
+
+# plot
+def roc_curve(
+    outcomes: NDArray[np.int8],
+    margins: NDArray[np.float64],
+    weights: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float] | None: ...
+def reliability(
+    outcomes: NDArray[np.int8], chances: NDArray[np.float64], of_ties: bool, n_bins: int
+) -> tuple[list[tuple[float, float, float, float, float]], float] | None: ...

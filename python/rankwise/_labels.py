@@ -234,7 +234,7 @@ class SVC(Machine):
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each item."""
         items = self._items_to_score(X)
-        return self.classes_[self._model.classify(items, self._threads())[0]]  # type: ignore[no-any-return]
+        return self.classes_[self._model.classify(items, self._threads())[0]]
 
     def decision_function(self, X: Any) -> Array:
         """Of two classes one score per item, above 0 for the second; of more, a score per class, the largest of which wins.
@@ -315,12 +315,14 @@ def class_name(label: Any) -> str:
 
 
 def _labels_of_names(names: list[str]) -> NDArray[Any]:
-    for kind in (int, float):
-        try:
-            return np.array([kind(name) for name in names])
-        except ValueError:
-            pass
-    return np.array(names)
+    try:
+        return np.array([int(name) for name in names])
+    except ValueError:
+        pass
+    try:
+        return np.array([float(name) for name in names])
+    except ValueError:
+        return np.array(names)
 
 
 class SVR(Machine):

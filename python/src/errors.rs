@@ -52,6 +52,7 @@ fn argument(name: &str) -> &str {
         "groups" => "qid",
         "weights" | "weight" => "sample_weight",
         "group_weights" => "group_weight",
+        "half-life" => "half_life",
         other => other,
     }
 }

@@ -10,6 +10,8 @@ mod input;
 mod metrics;
 mod model;
 mod params;
+mod plot;
+mod rating;
 mod run;
 mod table;
 mod tune;
@@ -31,5 +33,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(params::defaults, module)?)?;
     metrics::register(module)?;
     datasets::register(module)?;
+    plot::register(module)?;
+    rating::register(module)?;
     Ok(())
 }

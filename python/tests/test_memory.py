@@ -12,7 +12,6 @@ resource = pytest.importorskip("resource", reason="the peak of memory is not tol
 MEASURE = """
 import resource, warnings
 import numpy as np
-from rankwise import *  # noqa
 import rankwise
 import sklearn  # what imports take is not what fits take
 from rankwise import RankSVM, SVR, SVC, CompareSVM, OnlineRankSVM, Davidson
@@ -55,7 +54,7 @@ bytes_of_data = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
 
 def added(data: str, work: str, n: int, p: int) -> int:
     """By how many percent of the data the peak of memory rose."""
-    code = MEASURE.format(data=data, work=work, n=n, p=p).replace("from rankwise import *  # noqa\n", "")
+    code = MEASURE.format(data=data, work=work, n=n, p=p)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return int(done.stdout)

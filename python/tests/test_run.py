@@ -28,7 +28,6 @@ INTERRUPTED = """
 import os, signal, threading, time
 import numpy as np
 import rankwise
-from rankwise import *  # noqa
 
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(6000, 20)), rng.integers(0, 5, size=6000).astype(float)
@@ -194,7 +193,8 @@ def test_everything_works_without_scikit_learn():
         rng = np.random.default_rng(0)
         X = rng.normal(size=(100, 3)); y = np.round(X[:, 0]); qid = np.repeat(np.arange(10), 10)
         ranker = RankSVM(C=0.5).fit(X, y, qid=qid)
-        print(ranker, ranker.score(X, y, qid=qid) > 0.8, ranker.get_params()["C"], ranker.set_params(C=2.0).C)
+        print(ranker)
+        print(ranker.score(X, y, qid=qid) > 0.8, ranker.get_params()["C"], ranker.set_params(C=2.0).C)
         try:
             RankSVM().predict(X)
         except ValueError as error:

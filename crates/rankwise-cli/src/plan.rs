@@ -30,7 +30,7 @@ use crate::exit::{Failure, Run};
 pub(crate) use convert::{ConvertPlan, convert};
 pub(crate) use evaluate::{EvaluatePlan, PairsPlan, RankedPlan, evaluate};
 pub(crate) use online::OnlinePlan;
-pub(crate) use rate::{RatePlan, RatingPlan, Shape, rate};
+pub(crate) use rate::{RatePlan, Shape, rate};
 pub(crate) use svm::SvmPlan;
 pub(crate) use train::{ItemPlan, PairLearner, TrainPlan, train};
 pub(crate) use tune::{PairSearch, Search, TunePlan, tune};

@@ -11,7 +11,7 @@ use rankwise::model::{
     Balance, Batch, ClassScheme, ClassWeights, CoefficientSign, Constraints, Method, Schedule, Task, ThresholdRule,
     TieBandKind, TieRegion,
 };
-use rankwise::rating::KFactor;
+use rankwise::rating::{IntervalMethod, KFactor, RatingUnit};
 use rankwise::{Approx, Loss};
 
 /// A kernel's name; its parameters are options of their own.
@@ -90,64 +90,19 @@ impl SystemName {
     }
 }
 
-/// Where intervals come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum IntervalName {
-    /// Errors that hold even if the model does not.
-    Sandwich,
-    /// Resampled games.
-    Bootstrap,
-    /// What the system itself says.
-    Own,
-}
-
-impl IntervalName {
-    const ALL: [IntervalName; 3] = [IntervalName::Sandwich, IntervalName::Bootstrap, IntervalName::Own];
-
-    /// The word on the command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            IntervalName::Sandwich => "sandwich",
-            IntervalName::Bootstrap => "bootstrap",
-            IntervalName::Own => "own",
-        }
-    }
-}
-
-/// What ratings are told in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum UnitName {
-    /// 400 points are odds of ten to one.
-    Elo,
-    /// The system's own.
-    Own,
-}
-
-impl UnitName {
-    const ALL: [UnitName; 2] = [UnitName::Elo, UnitName::Own];
-
-    /// The word on the command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            UnitName::Elo => "elo",
-            UnitName::Own => "own",
-        }
-    }
-}
-
 /// A system by its name.
 pub(super) fn system() -> impl TypedValueParser<Value = SystemName> {
     one_of(SystemName::ALL.map(|one| (one.name(), one)).to_vec())
 }
 
 /// A source of intervals by its name.
-pub(super) fn interval_method() -> impl TypedValueParser<Value = IntervalName> {
-    one_of(IntervalName::ALL.map(|one| (one.name(), one)).to_vec())
+pub(super) fn interval_method() -> impl TypedValueParser<Value = IntervalMethod> {
+    one_of(IntervalMethod::ALL.map(|one| (one.name(), one)).to_vec())
 }
 
 /// A unit by its name.
-pub(super) fn unit() -> impl TypedValueParser<Value = UnitName> {
-    one_of(UnitName::ALL.map(|one| (one.name(), one)).to_vec())
+pub(super) fn unit() -> impl TypedValueParser<Value = RatingUnit> {
+    one_of(RatingUnit::ALL.map(|one| (one.name(), one)).to_vec())
 }
 
 /// A number, or `fide`.

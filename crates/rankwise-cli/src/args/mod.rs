@@ -15,9 +15,7 @@ mod use_model;
 
 use clap::{Parser, Subcommand};
 
-pub(crate) use choice::{
-    IntervalName, KernelName, LabelMetric, MetricName, PredictFormat, Published, SystemName, UnitName,
-};
+pub(crate) use choice::{KernelName, LabelMetric, MetricName, PredictFormat, Published, SystemName};
 pub(crate) use convert::ConvertArgs;
 pub(crate) use data::{ColumnArgs, DataArgs};
 pub(crate) use evaluate::EvaluateArgs;

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use rankwise::rating::KFactor;
+use rankwise::rating::{IntervalMethod, KFactor, RatingUnit};
 
-use super::choice::{self, IntervalName, SystemName, UnitName};
+use super::choice::{self, SystemName};
 use super::data::{DataArgs, FormatArg};
 
 /// `rate`
@@ -65,7 +65,7 @@ pub(crate) struct RateArgs {
     /// that glicko, glicko2 and trueskill keep. With groups, whole groups are independent, games are not [default:
     /// sandwich, own; elo: bootstrap]
     #[arg(long, value_name = "METHOD", value_parser = choice::interval_method(), help_heading = "Intervals")]
-    pub(crate) ci_method: Option<IntervalName>,
+    pub(crate) ci_method: Option<IntervalMethod>,
     /// Resamples of the bootstrap [default: 1000; elo: 200]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=1_000_000), help_heading = "Intervals")]
     pub(crate) resamples: Option<u64>,
@@ -80,7 +80,7 @@ pub(crate) struct RateArgs {
     pub(crate) anchor: Option<(String, f64)>,
     /// elo: 400 points are odds of 10 : 1; own: the system's own (davidson: logarithms of odds; trueskill: μ from 25)
     #[arg(long, value_name = "UNIT", default_value = "elo", value_parser = choice::unit(), help_heading = "Output")]
-    pub(crate) unit: UnitName,
+    pub(crate) unit: RatingUnit,
     /// Lines of the table and items on the page; 0 means all [default: 50; on the page 25]
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub(crate) top: Option<usize>,

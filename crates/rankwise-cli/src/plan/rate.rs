@@ -4,16 +4,14 @@ use std::path::{Path, PathBuf};
 
 use rankwise::data::Precision;
 use rankwise::io::PairFiles;
-use rankwise::rating::{Advantage, DavidsonRating, Level, OnlineRating, System};
+use rankwise::rating::{
+    Advantage, DavidsonRating, IntervalMethod, LeaderboardPlan, Level, OnlineRating, RatingSystem, System,
+};
 
 use super::{pair_files, refuse};
-use crate::args::{IntervalName, RateArgs, SystemName, UnitName};
+use crate::args::{RateArgs, SystemName};
 use crate::exit::{Failure, Run};
 
-/// Resamples, unless others are asked for.
-const RESAMPLES: u64 = 1000;
-/// Fewer where every game is gone through again for each.
-const ONLINE_RESAMPLES: u64 = 200;
 /// The share of games that a backtest only learns from.
 const SPLIT: f64 = 0.7;
 
@@ -21,36 +19,12 @@ const SPLIT: f64 = 0.7;
 pub(crate) struct RatePlan {
     /// The games.
     pub(crate) files: PairFiles,
-    /// The system, and how intervals are found.
-    pub(crate) rating: RatingPlan,
-    /// How wide intervals are.
-    pub(crate) level: Level,
-    /// Resamples of the bootstrap.
-    pub(crate) n_resamples: usize,
-    /// What ratings are told in.
-    pub(crate) unit: UnitName,
+    /// How the leaderboard is made.
+    pub(crate) board: LeaderboardPlan,
     /// Where to write, and what.
     pub(crate) targets: Vec<(PathBuf, Shape)>,
     /// The share of games that are only learnt from, where systems are compared.
     pub(crate) split: Option<f64>,
-}
-
-/// A system with all its settings.
-pub(crate) enum RatingPlan {
-    /// Maximum likelihood.
-    Davidson(DavidsonRating, IntervalName),
-    /// Game by game.
-    Online(OnlineRating, IntervalName),
-}
-
-impl RatePlan {
-    /// Whether being named first may be worth something.
-    pub(crate) fn has_side(&self) -> bool {
-        match &self.rating {
-            RatingPlan::Davidson(rating, _) => rating.has_side,
-            RatingPlan::Online(rating, _) => rating.advantage != Advantage::None,
-        }
-    }
 }
 
 /// What a file is to hold.
@@ -90,11 +64,9 @@ pub(crate) fn rate(args: &RateArgs) -> Run<RatePlan> {
     let ci = args.ci.unwrap_or(0.95);
     let level =
         Level::new(ci).map_err(|_| Failure::Usage(format!("--ci {ci} is no share between 0 and 1; try --ci 0.95")))?;
-    let rating = system(args)?;
-    let resamples = match &rating {
-        RatingPlan::Davidson(..) => RESAMPLES,
-        RatingPlan::Online(..) => ONLINE_RESAMPLES,
-    };
+    let (system, method) = system(args)?;
+    let n_resamples = args.resamples.map_or(system.usual_resamples(), |n| n as usize);
+    let board = LeaderboardPlan { system, method, level, n_resamples, unit: args.unit, seed: 0 };
     let mut targets = Vec::new();
     for path in &args.output {
         targets.push((path.clone(), Shape::of(path)?));
@@ -125,43 +97,35 @@ pub(crate) fn rate(args: &RateArgs) -> Run<RatePlan> {
         ];
         refuse(&of_boards, "--backtest, which tries every system", "leave out --backtest")?;
     }
-    Ok(RatePlan {
-        files,
-        rating,
-        level,
-        n_resamples: args.resamples.unwrap_or(resamples) as usize,
-        unit: args.unit,
-        targets,
-        split,
-    })
+    Ok(RatePlan { files, board, targets, split })
 }
 
-fn system(args: &RateArgs) -> Run<RatingPlan> {
+fn system(args: &RateArgs) -> Run<(RatingSystem, IntervalMethod)> {
     let method = args.ci_method;
     let name = args.system.unwrap_or(SystemName::Davidson);
     let with = format!("--system {}", name.name());
-    if args.resamples.is_some() && method.is_some_and(|method| method != IntervalName::Bootstrap) {
+    if args.resamples.is_some() && method.is_some_and(|method| method != IntervalMethod::Bootstrap) {
         return Err(Failure::Usage("--resamples is for --ci-method bootstrap; leave one of them out".into()));
     }
     // Who asks for resamples asks for a bootstrap.
-    let method = method.or(args.resamples.map(|_| IntervalName::Bootstrap));
+    let method = method.or(args.resamples.map(|_| IntervalMethod::Bootstrap));
     if name == SystemName::Davidson {
         let typed = [("--k", args.k.is_some()), ("--period", args.period.is_some())];
         if !args.backtest {
             refuse(&typed, &with, "choose --system elo")?;
         }
-        refuse(&[("--ci-method own", method == Some(IntervalName::Own))], &with, "choose --ci-method sandwich")?;
+        refuse(&[("--ci-method own", method == Some(IntervalMethod::Own))], &with, "choose --ci-method sandwich")?;
         let mut rating = DavidsonRating::new();
         (rating.c, rating.half_life, rating.has_side) = (args.c, args.half_life, args.side);
-        return Ok(RatingPlan::Davidson(rating, method.unwrap_or(IntervalName::Sandwich)));
+        return Ok((RatingSystem::Davidson(rating), method.unwrap_or(IntervalMethod::Sandwich)));
     }
     let typed = [("--C", args.c.is_some()), ("--half-life", args.half_life.is_some())];
     refuse(&typed, &with, "choose --system davidson")?;
-    let sandwich = [("--ci-method sandwich", method == Some(IntervalName::Sandwich))];
+    let sandwich = [("--ci-method sandwich", method == Some(IntervalMethod::Sandwich))];
     refuse(&sandwich, &with, "choose --ci-method bootstrap")?;
     let is_elo = name == SystemName::Elo;
     refuse(&[("--k", args.k.is_some() && !is_elo)], &with, "choose --system elo")?;
-    let own = [("--ci-method own", method == Some(IntervalName::Own) && is_elo)];
+    let own = [("--ci-method own", method == Some(IntervalMethod::Own) && is_elo)];
     refuse(&own, "--system elo, which keeps no deviations", "choose --ci-method bootstrap")?;
     let usual = System::named(name.name()).unwrap_or(System::ALL[0]);
     let system = match (usual, args.k) {
@@ -170,6 +134,6 @@ fn system(args: &RateArgs) -> Run<RatingPlan> {
     };
     let advantage = if args.side { Advantage::Fitted } else { Advantage::None };
     let rating = OnlineRating::new(system).advantage(advantage).period(args.period);
-    let default = if is_elo { IntervalName::Bootstrap } else { IntervalName::Own };
-    Ok(RatingPlan::Online(rating, method.unwrap_or(default)))
+    let default = if is_elo { IntervalMethod::Bootstrap } else { IntervalMethod::Own };
+    Ok((RatingSystem::Online(rating), method.unwrap_or(default)))
 }

@@ -38,14 +38,18 @@ impl Times {
         order
     }
 
+    /// Reads a time: a number, or a date with or without a time of day, which counts days since 1970-01-01.
+    pub fn parse(word: &str) -> Option<(f64, TimeUnit)> {
+        match word.parse::<f64>().ok().filter(|number| number.is_finite()) {
+            Some(number) => Some((number, TimeUnit::Numbers)),
+            None => parse_date(word).map(|days| (days, TimeUnit::Days)),
+        }
+    }
+
     /// Reads the time of the next row; the first one decides whether the column has dates or numbers.
     pub(super) fn add(times: &mut Option<Times>, table: &Table, column: usize) -> Result<()> {
         let word = table.word(column)?;
-        let number = word.parse::<f64>().ok().filter(|number| number.is_finite());
-        let found = match number {
-            Some(number) => Some((number, TimeUnit::Numbers)),
-            None => parse_date(word).map(|days| (days, TimeUnit::Days)),
-        };
+        let found = Times::parse(word);
         let unit = times.as_ref().map(|times| times.unit);
         match found {
             Some((number, found)) if unit.is_none_or(|unit| unit == found) => {

@@ -33,7 +33,7 @@ impl Strength {
 }
 
 /// A system whose ratings move with every period of games.
-pub trait Online: Send {
+pub trait Online: Send + Sync {
     /// What is thought of a player at a time, on the scale of Elo's ratings: 400 points are odds of ten to one.
     fn strength(&self, player: u32, time: f64) -> Strength;
 

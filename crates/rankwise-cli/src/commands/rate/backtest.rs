@@ -44,7 +44,7 @@ pub(super) fn run(
     };
     let clock = Instant::now();
     let mut backtest = Backtest::default();
-    (backtest.split, backtest.has_side, backtest.period) = (split, plan.has_side(), period);
+    (backtest.split, backtest.has_side, backtest.period) = (split, plan.board.system.has_side(), period);
     let found = backtest.run(games, features.as_ref())?;
     let seconds = clock.elapsed().as_secs_f64();
     let from = match unit {

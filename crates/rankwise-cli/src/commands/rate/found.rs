@@ -1,7 +1,7 @@
 //! What a system has found out, told as a table, as csv and as JSON.
 
 use rankwise::data::Games;
-use rankwise::rating::{Estimate, Parts, Standing};
+use rankwise::rating::{Estimate, Leaderboard, Standing, SystemFacts, short_name as short};
 use serde_json::{Map, Value, json};
 
 use crate::text::{csv_field, number, rounded, wide_table};
@@ -9,44 +9,52 @@ use crate::text::{csv_field, number, rounded, wide_table};
 /// Lines of the leaderboard whose chances against each other are in the JSON.
 const CHANCES_IN_JSON: usize = 30;
 
-/// A leaderboard with all that belongs to it.
+/// A leaderboard to be told.
 pub(super) struct Found {
-    /// The system's name.
-    pub(super) system: &'static str,
-    /// What ratings are told in.
-    pub(super) unit: &'static str,
-    /// The lines, best first, in that unit.
-    pub(super) standings: Vec<Standing>,
-    /// Who can be compared with whom.
-    pub(super) parts: Parts,
-    /// Where intervals come from.
-    pub(super) intervals: Intervals,
-    /// What else helps a side, in the same unit for one unit of it.
-    pub(super) effects: Vec<(String, Estimate)>,
-    /// Davidson's ν, of the likelihood or of the probabilities fitted to what ratings said before each game.
-    pub(super) tie_parameter: f64,
-    /// Win, tie and loss of the first of two players against the second one, on neutral ground; `None` where nothing is
-    /// known of their difference.
-    pub(super) chances: Box<dyn Fn(u32, u32) -> Option<[f64; 3]>>,
-    /// What only this system has to say, by the names of JSON.
-    pub(super) facts: Map<String, Value>,
-    /// What users should know before they believe it.
-    pub(super) warnings: Vec<String>,
+    /// The leaderboard.
+    pub(super) board: Leaderboard,
+    /// What only its system has to say, by the names of JSON.
+    pub(super) told: Map<String, Value>,
 }
 
-/// Where intervals come from.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Intervals {
-    /// The share of cases in which they should hold what is true.
-    pub(super) level: f64,
-    /// Their method.
-    pub(super) method: &'static str,
-    /// Resamples of the bootstrap.
-    pub(super) n_resamples: Option<usize>,
-    /// Independent groups.
-    pub(super) n_groups: Option<usize>,
-    /// Random draws that errors were estimated from.
-    pub(super) n_draws: Option<usize>,
+impl From<Leaderboard> for Found {
+    fn from(board: Leaderboard) -> Self {
+        let mut told = Map::new();
+        let mut add = |name: &str, value: Value| told.insert(name.into(), value);
+        match board.facts {
+            SystemFacts::Davidson {
+                c,
+                half_life,
+                log_likelihood,
+                gradient,
+                is_converged,
+                iterations,
+                is_separable,
+            } => {
+                add("C", json!(c));
+                add("half_life", json!(half_life));
+                add("log_likelihood", json!(log_likelihood));
+                add("gradient", json!(gradient));
+                add("converged", json!(is_converged));
+                add("iterations", json!(iterations));
+                add("separable", json!(is_separable));
+            }
+            SystemFacts::Online { period, n_periods, margin_scale } => {
+                add("period", json!(period));
+                add("periods", json!(n_periods));
+                add("margin_scale", json!(margin_scale));
+            }
+        }
+        Found { board, told }
+    }
+}
+
+impl std::ops::Deref for Found {
+    type Target = Leaderboard;
+
+    fn deref(&self) -> &Leaderboard {
+        &self.board
+    }
 }
 
 /// A rating for people to read: points need no decimals, logarithms do.
@@ -57,29 +65,6 @@ pub(super) fn rating(value: f64, unit: &str) -> String {
     }
 }
 
-/// A name without what would turn the text around it, or break its line.
-pub(super) fn plain(name: &str) -> String {
-    let is_turning = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    name.chars().filter(|&c| !is_turning(c) && !c.is_control()).collect()
-}
-
-/// A name that is cut where it would make a line too long.
-pub(super) fn short(name: &str) -> String {
-    const LONGEST: usize = 40;
-    let name = plain(name);
-    match name.char_indices().nth(LONGEST) {
-        Some((at, _)) => format!("{}…", &name[..at]),
-        None => name,
-    }
-}
-
-/// The first names, and how many more there are.
-pub(super) fn names(all: &[&str]) -> String {
-    const SHOWN: usize = 5;
-    let shown = all[..all.len().min(SHOWN)].iter().map(|name| short(name)).collect::<Vec<_>>().join(", ");
-    if all.len() > SHOWN { format!("{shown} and {} more", all.len() - SHOWN) } else { shown }
-}
-
 /// `1`, or `1–3`.
 pub(super) fn ranks([best, worst]: [usize; 2]) -> String {
     if best == worst { best.to_string() } else { format!("{best}–{worst}") }
@@ -88,11 +73,6 @@ pub(super) fn ranks([best, worst]: [usize; 2]) -> String {
 impl Found {
     fn name<'a>(&self, games: &'a Games, line: &Standing) -> &'a str {
         &games.players[line.player as usize]
-    }
-
-    /// Whether there are ratings that cannot be compared with others.
-    pub(super) fn has_scales(&self) -> bool {
-        self.parts.part_sizes.len() > 1 || self.standings.iter().any(|line| line.scale > Some(0))
     }
 
     /// What tells which ratings can be compared: equal words can.
@@ -106,7 +86,7 @@ impl Found {
         if self.has_scales() {
             header.insert(1, "scale");
         }
-        let cell = |value: Option<f64>| value.map_or("–".to_string(), |value| rating(value, self.unit));
+        let cell = |value: Option<f64>| value.map_or("–".to_string(), |value| rating(value, self.unit.name()));
         let shown = if top == 0 { self.standings.len() } else { top.min(self.standings.len()) };
         let row = |line: &Standing| {
             let Estimate { rating, interval, .. } = line.estimate;
@@ -134,7 +114,7 @@ impl Found {
             let name = short(name);
             let Estimate { rating: value, interval, .. } = *effect;
             // What online systems add for a side is points, whatever ratings are told in.
-            let unit = if self.system == "davidson" { self.unit } else { "elo" };
+            let unit = if self.system == "davidson" { self.unit.name() } else { "elo" };
             let word = if unit == "elo" { "points" } else { "in logarithms of odds" };
             let told = |value: f64| rating(value, unit);
             text += &match (value, interval) {
@@ -199,13 +179,13 @@ impl Found {
             })
         };
         let ci = json!({
-            "level": self.intervals.level, "method": self.intervals.method, "resamples": self.intervals.n_resamples,
+            "level": self.intervals.level, "method": self.intervals.method.name(), "resamples": self.intervals.n_resamples,
             "groups": self.intervals.n_groups, "draws": self.intervals.n_draws,
         });
         let mut known = Map::new();
         let mut add = |name: &str, value: Value| known.insert(name.into(), value);
         add("system", json!(self.system));
-        add("unit", json!(self.unit));
+        add("unit", json!(self.unit.name()));
         add("games", json!(games.games.iter().filter(|game| game.weight > 0.0).count()));
         add("items", json!(self.standings.len()));
         add("ties", json!(games.n_ties()));
@@ -216,7 +196,7 @@ impl Found {
         add("effects", self.effects.iter().map(effect).collect());
         add("parts", json!(self.parts.part_sizes));
         add("chances", self.chances_json(games));
-        known.extend(self.facts.clone());
+        known.extend(self.told.clone());
         known
     }
 
@@ -225,7 +205,7 @@ impl Found {
         let players = self.standings[..n.min(self.standings.len())].iter().map(|line| line.player).enumerate();
         players.flat_map(move |(at, left)| {
             let others = self.standings[at + 1..n.min(self.standings.len())].iter().map(|line| line.player);
-            others.filter_map(move |right| Some((left, right, (self.chances)(left, right)?)))
+            others.filter_map(move |right| Some((left, right, self.chances(left, right)?)))
         })
     }
 

@@ -1,32 +1,27 @@
 //! `rate`: a leaderboard from games, or which system predicts them best.
 
 mod backtest;
-mod davidson;
 mod found;
-mod online;
 mod page;
 
 use std::time::Instant;
 
 use rankwise::data::Games;
 use rankwise::io::{self, PairTable};
-use rankwise::rating::Estimate;
+use rankwise::rating::{LeaderboardPlan, RatingSystem, first_names as names};
 use serde_json::json;
 
 use super::{check_apart, check_writable, tables};
 use crate::args::{Common, RateArgs};
 use crate::exit::{Failure, Run};
 use crate::output::{self, Output};
-use crate::plan::{self, RatePlan, RatingPlan, Shape};
-use found::{Found, names};
+use crate::plan::{self, RatePlan, Shape};
+use found::Found;
 
 /// Lines of the table, unless others are asked for.
 const LINES: usize = 50;
 /// Items of which every pair has its chances written: half a million pairs.
 const MAX_CHANCES: usize = 1000;
-
-/// Resamples that should lie outside of an interval at least.
-const LEAST_OUTSIDE: f64 = 5.0;
 
 /// Rates.
 pub(super) fn run(args: &RateArgs, common: &Common, output: &Output) -> Run<()> {
@@ -53,28 +48,12 @@ pub(super) fn run(args: &RateArgs, common: &Common, output: &Output) -> Run<()> 
     if let Some(split) = plan.split {
         return backtest::run(table, &games, &plan, split, args.period, seconds_load, output);
     }
-    let (mut found, [seconds_rate, seconds_intervals]) = match &plan.rating {
-        RatingPlan::Davidson(rating, method) => davidson::rate(&games, rating, *method, &plan, common.seed)?,
-        RatingPlan::Online(rating, method) => online::rate(&games, rating, *method, &plan, common.seed)?,
-    };
-    found.warnings.splice(0..0, input_warnings(&table, &games, &plan));
-    found.warnings.extend(part_warning(&found.parts.part_sizes));
-    let n_outside = found.intervals.n_resamples.map(|n| n as f64 * (1.0 - plan.level.share()));
-    if let Some(n) = n_outside.filter(|n| *n < LEAST_OUTSIDE) {
-        found.warnings.push(format!(
-            "{n:.1} of the resamples lie outside of an interval, which leaves its ends to chance; --resamples {:.0} would do",
-            LEAST_OUTSIDE / (1.0 - plan.level.share())
-        ));
-    }
+    let board = LeaderboardPlan { seed: common.seed, ..plan.board.clone() }.rate(&games)?;
+    let [seconds_rate, seconds_intervals] = board.seconds;
+    let mut found = Found::from(board);
+    found.board.warnings.splice(0..0, input_warnings(&table, &games, &plan));
     if args.source.items.is_some() {
-        found.warnings.push("--items: features are for --backtest; a leaderboard does not use them".into());
-    }
-    if found.intervals.n_groups == Some(1) {
-        found.warnings.push(
-            "all games are in one group, which does not show how much groups vary: no intervals; leave the column out \
-             with --drop group if games are independent"
-                .into(),
-        );
+        found.board.warnings.push("--items: features are for --backtest; a leaderboard does not use them".into());
     }
     if let Some((item, rating)) = &args.anchor {
         anchor(&mut found, &games, item, *rating)?;
@@ -100,9 +79,9 @@ pub(super) fn run(args: &RateArgs, common: &Common, output: &Output) -> Run<()> 
                 games: &games,
                 top: args.top.unwrap_or(page::ITEMS),
                 seed: common.seed,
-                online: match &plan.rating {
-                    RatingPlan::Davidson(..) => None,
-                    RatingPlan::Online(rating, _) => Some((rating, plan.unit)),
+                online: match &plan.board.system {
+                    RatingSystem::Davidson(_) => None,
+                    RatingSystem::Online(rating) => Some((rating, plan.board.unit)),
                 },
                 time_unit: table.times.as_ref().map(|times| times.unit),
             })?,
@@ -117,7 +96,7 @@ pub(super) fn run(args: &RateArgs, common: &Common, output: &Output) -> Run<()> 
 /// What of the file was of no use, and what was put in order.
 fn input_warnings(table: &PairTable, games: &Games, plan: &RatePlan) -> Vec<String> {
     let mut warnings = Vec::new();
-    let is_online = matches!(plan.rating, RatingPlan::Online(..));
+    let is_online = matches!(plan.board.system, RatingSystem::Online(_));
     if let Some(times) = &table.times {
         let n_late = times.numbers.windows(2).filter(|pair| pair[1] < pair[0]).count();
         if n_late > 0 && is_online {
@@ -142,20 +121,6 @@ fn input_warnings(table: &PairTable, games: &Games, plan: &RatePlan) -> Vec<Stri
     warnings
 }
 
-/// What cannot be compared because no game connects it.
-fn part_warning(sizes: &[usize]) -> Option<String> {
-    let largest: Vec<String> = sizes.iter().take(3).map(usize::to_string).collect();
-    let more = if sizes.len() > 3 { ", …" } else { "" };
-    (sizes.len() > 1).then(|| {
-        format!(
-            "the items fall into {} parts without a game between them (of {}{more} items): ratings of different parts \
-             cannot be compared, and ranks are among those that can",
-            sizes.len(),
-            largest.join(", ")
-        )
-    })
-}
-
 /// Moves the ratings that can be compared with an item.
 fn anchor(found: &mut Found, games: &Games, item: &str, rating: f64) -> Run<()> {
     let line = found.standings.iter().find(|line| games.players[line.player as usize] == item);
@@ -164,18 +129,14 @@ fn anchor(found: &mut Found, games: &Games, item: &str, rating: f64) -> Run<()> 
             found.standings.iter().map(|line| games.players[line.player as usize].as_str()).collect();
         return Err(Failure::Fault(format!("--anchor: no item {item:?} in the games; items are {}", names(&known))));
     };
-    let (scale, Some(now)) = (line.scale, line.estimate.rating) else {
+    let player = line.player;
+    let Some(n_others) = found.board.anchor(player, rating) else {
         return Err(Failure::Fault(format!(
             "--anchor: {item} has no finite rating to be moved; anchor another item, or give --C"
         )));
     };
-    let shift = rating - now;
-    for line in found.standings.iter_mut().filter(|line| line.scale == scale) {
-        line.estimate = Estimate::scaled(line.estimate, 1.0, shift);
-    }
-    let n_others = found.standings.iter().filter(|line| line.scale.is_some() && line.scale != scale).count();
     if n_others > 0 {
-        found.warnings.push(format!(
+        found.board.warnings.push(format!(
             "--anchor moves the ratings that can be compared with {item}; {n_others} others keep theirs"
         ));
     }

@@ -55,7 +55,7 @@ fn cell(board: &Board<'_>, met: &Met, row: &Standing, column: &Standing) -> Cell
     }
     let record = met.record(row.player, column.player);
     let record = record.map_or("never met".into(), |counts| counts.map(rounded).join("–"));
-    let chances = (row.part == column.part).then(|| (board.found.chances)(row.player, column.player)).flatten();
+    let chances = (row.part == column.part).then(|| board.found.chances(row.player, column.player)).flatten();
     match chances {
         Some([win, tie, _]) => Cell::Share(win, share(win), vec![format!("tie {}", share(tie)), record]),
         None => Cell::Apart(vec![record]),

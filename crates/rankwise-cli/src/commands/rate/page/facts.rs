@@ -27,16 +27,16 @@ fn effect(board: &Board<'_>, name: &str, estimate: &Estimate) -> String {
         _ => format!("one more of {}", shortened(&plain(name), NAME)),
     };
     let Some(value) = estimate.rating else { return format!("The games cannot tell what {whom} is worth.") };
-    let is_logits = board.found.system == "davidson" && board.found.unit == "own";
+    let is_logits = board.found.system == "davidson" && board.found.unit.name() == "own";
     let unit = if is_logits { "own" } else { "elo" };
     // Small effects of a unit (of a letter, say) need digits that ratings do not.
     let digits = |value: f64| if unit == "elo" && value.abs() < 9.95 { fine(value) } else { rating(value, unit) };
     let signed = if value > 0.0 { format!("+{}", digits(value)) } else { digits(value) };
     let within = estimate.interval.map(|ends| format!(" ({})", ends.map(digits).join(" to "))).unwrap_or_default();
     // What the ratings of other systems say is stretched before it becomes chances.
-    let stretch = board.found.facts.get("margin_scale").and_then(|scale| scale.as_f64()).unwrap_or(1.0);
+    let stretch = board.found.told.get("margin_scale").and_then(|scale| scale.as_f64()).unwrap_or(1.0);
     let logits = stretch * if is_logits { value } else { value / POINTS };
-    let words = match (board.found.system, board.found.unit) {
+    let words = match (board.found.system, board.found.unit.name()) {
         ("davidson", "own") => "in logarithms of odds",
         ("trueskill", "own") => "points of Elo's scale",
         _ => "points",
@@ -58,7 +58,7 @@ fn three(value: f64) -> String {
 /// Adds the numbers behind the page.
 pub(super) fn section(page: &mut Page, board: &Board<'_>) {
     let found = board.found;
-    let known = |name: &str| found.facts.get(name).filter(|value| !value.is_null());
+    let known = |name: &str| found.told.get(name).filter(|value| !value.is_null());
     let value = |name: &str| known(name).and_then(|value| value.as_f64());
     let is_davidson = found.system == "davidson";
     page.section("Facts");
@@ -66,7 +66,7 @@ pub(super) fn section(page: &mut Page, board: &Board<'_>) {
     facts.add("system", found.system);
     facts.add(
         "unit",
-        match (found.unit, found.system) {
+        match (found.unit.name(), found.system) {
             ("own", "davidson") => "logarithms of odds",
             ("own", "trueskill") => "TrueSkill's own, from 25",
             _ => "points: 400 are odds of 10 : 1",
@@ -108,7 +108,7 @@ pub(super) fn section(page: &mut Page, board: &Board<'_>) {
             format!("{}: by so much they were multiplied to get the chances that fit the games best", rounded(value)),
         );
     }
-    facts.add("intervals", format!("{} %, {}", rounded(100.0 * found.intervals.level), found.intervals.method));
+    facts.add("intervals", format!("{} %, {}", rounded(100.0 * found.intervals.level), found.intervals.method.name()));
     if let Some(n) = found.intervals.n_resamples {
         facts.add("resamples", n.to_string());
     }

@@ -6,7 +6,6 @@ use rankwise::data::Date;
 use rankwise::io::TimeUnit;
 use rankwise::rating::{Advantage, OnlineRating, Standing};
 
-use super::super::online::told_in;
 use super::table::axis_title;
 use super::{Board, plain};
 use crate::exit::Run;
@@ -34,7 +33,7 @@ pub(super) fn section(page: &mut Page, board: &Board<'_>) -> Run<()> {
     if lines.is_empty() || first == last {
         return Ok(());
     }
-    let paths = paths(board, rating, told_in(rating, unit), &lines, first..=last)?;
+    let paths = paths(board, rating, rating.told_in(unit), &lines, first..=last)?;
     let clock = Clock::new(board.time_unit, first, last);
     let points = |path: &[(f64, f64)]| path.iter().map(|&(time, value)| (clock.at(time), value)).collect::<Vec<_>>();
     let paths: Vec<Vec<(f64, f64)>> = paths.iter().map(|path| points(path)).collect();

@@ -31,7 +31,7 @@ fn leaders(board: &Board<'_>) -> String {
     let lines = || found.standings.iter().filter(|line| line.scale == Some(scale));
     let best: Vec<&Standing> = lines().filter(|line| line.ranks[0] == 1).collect();
     let Some(first) = lines().next() else { return String::new() };
-    let said = |value: f64| rating(value, found.unit);
+    let said = |value: f64| rating(value, found.unit.name());
     let text = match (first.estimate.rating, first.estimate.interval) {
         (Some(value), Some([low, high])) if best.len() == 1 => format!(
             "{} is in front: {}, rating {} ({} to {}).",
@@ -94,7 +94,7 @@ fn system(board: &Board<'_>) -> String {
     const POINTS: &str = "400 points more are odds of 10 : 1.";
     // What chances these ratings give is fitted to the games afterwards.
     const MEANT: &str = "400 points more are meant as odds of 10 : 1.";
-    let is_own = board.found.unit == "own";
+    let is_own = board.found.unit.name() == "own";
     let (way, meaning) = match board.found.system {
         "davidson" if is_penalised(board) => (
             "Ratings are those that are most likely if strengths come from a normal distribution of variance C around 0 \
@@ -123,7 +123,7 @@ fn system(board: &Board<'_>) -> String {
 
 /// Whether ratings were drawn to 0.
 fn is_penalised(board: &Board<'_>) -> bool {
-    board.found.facts.get("C").is_some_and(|c| !c.is_null())
+    board.found.told.get("C").is_some_and(|c| !c.is_null())
 }
 
 /// Where intervals come from.
@@ -138,7 +138,7 @@ fn intervals(board: &Board<'_>) -> String {
         );
     }
     let known = &board.found.intervals;
-    let way = match (known.method, known.n_resamples, known.n_groups) {
+    let way = match (known.method.name(), known.n_resamples, known.n_groups) {
         ("bootstrap", Some(n), Some(groups)) => {
             format!("from {} of whole groups, of which there are {groups}", many(n, "resample"))
         }

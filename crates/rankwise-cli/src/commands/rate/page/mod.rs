@@ -10,10 +10,9 @@ mod table;
 
 use rankwise::data::Games;
 use rankwise::io::TimeUnit;
-use rankwise::rating::{OnlineRating, Standing};
+use rankwise::rating::{OnlineRating, RatingUnit, Standing, plain_name as plain};
 
-use super::found::{Found, plain};
-use crate::args::UnitName;
+use super::found::Found;
 use crate::exit::Run;
 use crate::page::Page;
 use crate::picture::shortened;
@@ -35,7 +34,7 @@ pub(super) struct Board<'a> {
     /// What random numbers started from.
     pub(super) seed: u64,
     /// The system that went through the games in order, if one did, and what its ratings are told in.
-    pub(super) online: Option<(&'a OnlineRating, UnitName)>,
+    pub(super) online: Option<(&'a OnlineRating, RatingUnit)>,
     /// What times count; `None` without times.
     pub(super) time_unit: Option<TimeUnit>,
 }

@@ -15,7 +15,7 @@ const ROWS: usize = 100;
 pub(super) fn section(page: &mut Page, board: &Board<'_>) {
     page.section("Leaderboard");
     let found = board.found;
-    let cell = |value: Option<f64>| value.map_or("–".to_string(), |value| rating(value, found.unit));
+    let cell = |value: Option<f64>| value.map_or("–".to_string(), |value| rating(value, found.unit.name()));
     let row = |line: &Standing| {
         let Estimate { rating, interval, .. } = line.estimate;
         let interval =
@@ -100,7 +100,7 @@ fn picture(page: &mut Page, board: &Board<'_>) {
 
 /// What ratings are counted in.
 pub(super) fn axis_title(board: &Board<'_>) -> &'static str {
-    match (board.found.unit, board.found.system) {
+    match (board.found.unit.name(), board.found.system) {
         ("own", "davidson") => "rating (logarithm of odds)",
         ("own", "trueskill") => "rating (TrueSkill's own scale)",
         _ => "rating (points)",

@@ -1,79 +1,70 @@
 //! A leaderboard of maximum likelihood.
 
-use rankwise::data::Games;
-use rankwise::rating::{DavidsonRating, DavidsonRatings, Estimate, Level, POINTS, standings};
-use serde_json::{Map, json};
+use super::first_names as names;
+use super::{ChancesOf, IntervalFacts, IntervalMethod, Leaderboard, LeaderboardPlan, RatingUnit, SystemFacts};
+use crate::data::Games;
+use crate::error::Result;
+use crate::rating::{Chances, DavidsonRating, DavidsonRatings, Estimate, POINTS, standings};
 
-use super::found::{Found, Intervals, names};
-use crate::args::{IntervalName, UnitName};
-use crate::exit::Run;
-use crate::plan::RatePlan;
-use crate::text::count;
-
-/// Ratings and what else was found, and how long each took.
-pub(super) fn rate(
-    games: &Games,
-    rating: &DavidsonRating,
-    method: IntervalName,
-    plan: &RatePlan,
-    seed: u64,
-) -> Run<(Found, [f64; 2])> {
+/// Ratings and what else was found.
+pub(super) fn rate(games: &Games, rating: &DavidsonRating, plan: &LeaderboardPlan) -> Result<Leaderboard> {
     let clock = std::time::Instant::now();
     let fit = rating.fit(games)?;
     let seconds_fit = clock.elapsed().as_secs_f64();
     let clock = std::time::Instant::now();
-    let known = Known::new(&fit, method, plan, seed)?;
+    let known = Known::new(&fit, plan)?;
     let seconds_intervals = clock.elapsed().as_secs_f64();
     let scale = if rating.c.is_some() { &fit.parts.part } else { &fit.parts.tier };
-    let factor = if plan.unit == UnitName::Elo { POINTS } else { 1.0 };
+    let factor = if plan.unit == RatingUnit::Elo { POINTS } else { 1.0 };
     let estimates: Vec<Estimate> = known.ratings.iter().map(|estimate| estimate.scaled(factor, 0.0)).collect();
-    let mut facts = Map::new();
-    facts.insert("C".into(), json!(rating.c));
-    facts.insert("half_life".into(), json!(rating.half_life));
-    facts.insert("log_likelihood".into(), json!(fit.log_likelihood));
-    facts.insert("gradient".into(), json!(fit.gradient));
-    facts.insert("converged".into(), json!(fit.is_converged));
-    facts.insert("iterations".into(), json!(fit.iterations));
-    facts.insert("separable".into(), json!(fit.parts.is_separable));
     let effects = fit.effects.iter().zip(&known.effects);
-    let effects = effects.map(|(effect, estimate)| (effect.name.clone(), estimate.scaled(factor, 0.0))).collect();
-    let warnings = warnings(games, &fit, rating);
-    let (ratings, scales, ties) = (fit.ratings.clone(), scale.clone(), fit.tie_parameter);
-    let parts = fit.parts.part.clone();
-    let found = Found {
+    Ok(Leaderboard {
         system: "davidson",
-        unit: plan.unit.name(),
+        unit: plan.unit,
         standings: standings(games, &estimates, &fit.parts, scale),
         parts: fit.parts.clone(),
         intervals: known.intervals,
-        effects,
+        effects: effects.map(|(effect, estimate)| (effect.name.clone(), estimate.scaled(factor, 0.0))).collect(),
         tie_parameter: fit.tie_parameter,
-        chances: Box::new(move |left, right| {
-            let [a, b] = [left, right].map(|player| player as usize);
-            if ties == f64::INFINITY {
-                return (parts[a].is_some() && parts[a] == parts[b]).then_some([0.0, 1.0, 0.0]);
-            }
-            let d = ratings[a]? - ratings[b]?;
-            (scales[a] == scales[b]).then(|| rankwise::rating::Chances { scale: 1.0, side: 0.0, ties }.of(d, true))
-        }),
-        facts,
-        warnings,
-    };
-    Ok((found, [seconds_fit, seconds_intervals]))
+        facts: SystemFacts::Davidson {
+            c: rating.c,
+            half_life: rating.half_life,
+            log_likelihood: fit.log_likelihood,
+            gradient: fit.gradient,
+            is_converged: fit.is_converged,
+            iterations: fit.iterations,
+            is_separable: fit.parts.is_separable,
+        },
+        warnings: warnings(games, &fit, rating),
+        seconds: [seconds_fit, seconds_intervals],
+        chances: chances(&fit, scale.clone()),
+    })
+}
+
+/// The model's own, on neutral ground.
+fn chances(fit: &DavidsonRatings, scales: Vec<Option<u32>>) -> ChancesOf {
+    let (ratings, parts, ties) = (fit.ratings.clone(), fit.parts.part.clone(), fit.tie_parameter);
+    Box::new(move |left, right| {
+        let [a, b] = [left, right].map(|player| player as usize);
+        if ties == f64::INFINITY {
+            return (parts[a].is_some() && parts[a] == parts[b]).then_some([0.0, 1.0, 0.0]);
+        }
+        let d = ratings[a]? - ratings[b]?;
+        (scales[a] == scales[b]).then(|| Chances { scale: 1.0, side: 0.0, ties }.of(d, true))
+    })
 }
 
 /// How sure everything is.
 struct Known {
     ratings: Vec<Estimate>,
     effects: Vec<Estimate>,
-    intervals: Intervals,
+    intervals: IntervalFacts,
 }
 
 impl Known {
-    fn new(fit: &DavidsonRatings, method: IntervalName, plan: &RatePlan, seed: u64) -> Run<Self> {
-        let level: Level = plan.level;
-        let mut intervals =
-            Intervals { level: level.share(), method: method.name(), n_resamples: None, n_groups: None, n_draws: None };
+    fn new(fit: &DavidsonRatings, plan: &LeaderboardPlan) -> Result<Self> {
+        let level = plan.level;
+        let mut intervals = plan.interval_facts();
         let effects = || fit.effects.iter().map(|effect| effect.value);
         if fit.n_groups() == Some(1) {
             // One group alone does not show how much groups vary.
@@ -84,8 +75,8 @@ impl Known {
                 intervals,
             });
         }
-        if method == IntervalName::Bootstrap {
-            let resamples = fit.bootstrap(plan.n_resamples, seed)?;
+        if plan.method == IntervalMethod::Bootstrap {
+            let resamples = fit.bootstrap(plan.n_resamples, plan.seed)?;
             intervals.n_resamples = Some(plan.n_resamples);
             intervals.n_groups = fit.n_groups();
             let (small, n_groups) = (resamples.small_sample, resamples.effective_groups);
@@ -143,8 +134,9 @@ fn warnings(games: &Games, fit: &DavidsonRatings, rating: &DavidsonRating) -> Ve
         });
     } else if !unrated.is_empty() {
         warnings.push(format!(
-            "{} without a finite rating ({}): the games between {} and the others were all won by one side; {REMEDY}",
-            count(unrated.len(), "item"),
+            "{} {} without a finite rating ({}): the games between {} and the others were all won by one side; {REMEDY}",
+            unrated.len(),
+            if unrated.len() == 1 { "item" } else { "items" },
             names(&unrated),
             if unrated.len() == 1 { "it" } else { "them" }
         ));

@@ -1,46 +1,37 @@
 //! A leaderboard of a system that goes through the games in order of time.
 
-use rankwise::data::{Game, Games, Outcome};
-use rankwise::rating::{Chances, Estimate, Free, OnlineRating, Parts, System, TrueSkill, standings};
-use serde_json::{Map, json};
+use std::collections::HashSet;
 
-use super::found::{Found, Intervals};
-use crate::args::{IntervalName, UnitName};
-use crate::exit::Run;
-use crate::plan::RatePlan;
+use super::{IntervalMethod, Leaderboard, LeaderboardPlan, RatingUnit, SystemFacts};
+use crate::data::{Game, Games, Outcome};
+use crate::error::Result;
+use crate::rating::{Chances, Estimate, FIRST_SIDE, Free, OnlineRating, Parts, Strength, System, TrueSkill, standings};
 
 /// Differences of ratings that are multiplied by less than this to get chances say nothing.
 const UNHEARD: f64 = 0.05;
 
-/// Ratings and what else was found, and how long each took.
-pub(super) fn rate(
-    games: &Games,
-    rating: &OnlineRating,
-    method: IntervalName,
-    plan: &RatePlan,
-    seed: u64,
-) -> Run<(Found, [f64; 2])> {
+/// Ratings and what else was found.
+pub(super) fn rate(games: &Games, rating: &OnlineRating, plan: &LeaderboardPlan) -> Result<Leaderboard> {
     let clock = std::time::Instant::now();
     let (run, system) = rating.run_to_end(games, &mut |_, _| ())?;
     let seconds_run = clock.elapsed().as_secs_f64();
     let clock = std::time::Instant::now();
     let level = plan.level;
-    let mut intervals =
-        Intervals { level: level.share(), method: method.name(), n_resamples: None, n_groups: None, n_draws: None };
+    let mut intervals = plan.interval_facts();
     let n_groups = games.groups.as_ref().map(|groups| {
-        let distinct: std::collections::HashSet<u32> = groups.iter().copied().collect();
+        let distinct: HashSet<u32> = groups.iter().copied().collect();
         distinct.len()
     });
-    let estimates: Vec<Estimate> = match method {
-        IntervalName::Bootstrap if n_groups == Some(1) => {
+    let estimates: Vec<Estimate> = match plan.method {
+        IntervalMethod::Bootstrap if n_groups == Some(1) => {
             intervals.n_groups = n_groups;
             run.strengths.iter().map(|strength| Estimate::bare(strength.map(|known| known.rating))).collect()
         }
-        IntervalName::Bootstrap => {
-            let resamples = rating.resample(games, plan.n_resamples, seed)?;
+        IntervalMethod::Bootstrap => {
+            let resamples = rating.resample(games, plan.n_resamples, plan.seed)?;
             intervals.n_resamples = Some(plan.n_resamples);
             intervals.n_groups = n_groups;
-            let within = |(player, strength): (usize, &Option<rankwise::rating::Strength>)| {
+            let within = |(player, strength): (usize, &Option<Strength>)| {
                 let mut numbers = resamples.of(player).to_vec();
                 numbers.sort_unstable_by(f64::total_cmp);
                 level.within(strength.map(|strength| strength.rating), &numbers, 1.0, n_groups.map(|n| n as f64))
@@ -48,14 +39,14 @@ pub(super) fn rate(
             run.strengths.iter().enumerate().map(within).collect()
         }
         _ => {
-            let around = |strength: &Option<rankwise::rating::Strength>| {
+            let around = |strength: &Option<Strength>| {
                 level.around(strength.map(|known| known.rating), strength.map(|known| known.deviation), None)
             };
             run.strengths.iter().map(around).collect()
         }
     };
     let seconds_intervals = clock.elapsed().as_secs_f64();
-    let [factor, shift] = told_in(rating, plan.unit);
+    let [factor, shift] = rating.told_in(plan.unit);
     let estimates: Vec<Estimate> = estimates.iter().map(|estimate| estimate.scaled(factor, shift)).collect();
     let parts = Parts::of(games.players.len(), &games.games);
     let free = Free { scale: true, side: false };
@@ -68,43 +59,41 @@ pub(super) fn rate(
                 .into(),
         );
     }
-    let mut facts = Map::new();
-    facts.insert("period".into(), json!(run.period));
-    facts.insert("periods".into(), json!(run.n_periods));
-    facts.insert("margin_scale".into(), json!(chances.scale));
-    let effects = match plan.has_side() {
-        true => vec![(rankwise::rating::FIRST_SIDE.to_string(), Estimate::bare(Some(run.advantage)))],
+    let effects = match plan.system.has_side() {
+        true => vec![(FIRST_SIDE.to_string(), Estimate::bare(Some(run.advantage)))],
         false => Vec::new(),
     };
     let time = games.games.last().map_or(0.0, |game| game.time);
     let scale = parts.part.clone();
-    let found = Found {
+    Ok(Leaderboard {
         system: rating.system.name(),
-        unit: plan.unit.name(),
+        unit: plan.unit,
         standings: standings(games, &estimates, &parts, &scale),
+        parts,
         intervals,
         effects,
         tie_parameter: chances.ties,
+        facts: SystemFacts::Online { period: run.period, n_periods: run.n_periods, margin_scale: chances.scale },
+        warnings,
+        seconds: [seconds_run, seconds_intervals],
         chances: Box::new(move |left, right| {
             let known = scale[left as usize].is_some() && scale[left as usize] == scale[right as usize];
             let game = Game { time, left, right, outcome: Outcome::Tie, is_neutral: true, weight: 1.0 };
             known.then(|| chances.of(system.margin(&game), true))
         }),
-        parts,
-        facts,
-        warnings,
-    };
-    Ok((found, [seconds_run, seconds_intervals]))
+    })
 }
 
-/// From points to what ratings are told in: a factor, and what is added. On its own scale TrueSkill's ratings are μ; those
-/// of the others are points anyway.
-pub(super) fn told_in(rating: &OnlineRating, unit: UnitName) -> [f64; 2] {
-    match (unit, rating.system) {
-        (UnitName::Own, System::TrueSkill { .. }) => {
-            let own = TrueSkill::own_scale(rating.start);
-            [own(1.0) - own(0.0), own(0.0)]
+impl OnlineRating {
+    /// From points to what ratings are told in: a factor, and what is added. On its own scale TrueSkill's ratings are μ; those
+    /// of the others are points anyway.
+    pub fn told_in(&self, unit: RatingUnit) -> [f64; 2] {
+        match (unit, self.system) {
+            (RatingUnit::Own, System::TrueSkill { .. }) => {
+                let own = TrueSkill::own_scale(self.start);
+                [own(1.0) - own(0.0), own(0.0)]
+            }
+            _ => [1.0, 0.0],
         }
-        _ => [1.0, 0.0],
     }
 }
