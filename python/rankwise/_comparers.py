@@ -130,7 +130,7 @@ class Comparer(Machine):
     def thresholds(self, pairs: Any, context: Any = None) -> Array:
         """For each pair, the difference that does not matter: the same for all unless ``tie_band='pair'``."""
         margins, _, thresholds, _ = self._judged(pairs, context)
-        return np.full(len(margins), self.threshold_) if thresholds is None else thresholds  # type: ignore[no-any-return]
+        return np.full(len(margins), self.threshold_) if thresholds is None else thresholds
 
     def score_items(self, X: Any) -> Array:
         """One score per item; higher is better."""

@@ -309,7 +309,7 @@ def class_name(label: Any) -> str:
     """What a class is called in a model file: 1, 1.0 and True have the names that the command line gives them."""
     if isinstance(label, (bool, np.bool_)):
         return str(bool(label))
-    if isinstance(label, (float, np.floating)) and float(label).is_integer() and abs(label) < 2**53:
+    if isinstance(label, (float, np.floating)) and float(label).is_integer() and abs(float(label)) < 2**53:
         return str(int(label))
     return str(label)
 

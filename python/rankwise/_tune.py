@@ -210,7 +210,7 @@ Tell = Optional[Callable[[int, float, float], None]]
 def _unpacked(valid: tuple[Any, ...]) -> tuple[Any, Any, Any]:
     if not isinstance(valid, (tuple, list)) or len(valid) not in (2, 3):
         raise ParameterError("valid is not possible: expected (X, y) or (X, y, qid)")
-    return (*valid, None)[:3]  # type: ignore[return-value]
+    return (*valid, None)[:3]
 
 
 def _tune_items(

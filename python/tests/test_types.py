@@ -12,17 +12,19 @@ pytest.importorskip("mypy", reason="mypy is not installed")
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
-def mypy(*args: str) -> None:
-    done = subprocess.run([sys.executable, "-m", *args], capture_output=True, text=True, timeout=300, cwd=PACKAGE)
+def mypy(folder: Path, *args: str) -> None:
+    # From another folder, so that it is the installed package that is looked at.
+    config = ["--mypy-config-file" if "stubtest" in args[0] else "--config-file", str(PACKAGE / "pyproject.toml")]
+    done = subprocess.run([sys.executable, "-m", *args, *config], capture_output=True, text=True, timeout=300, cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_stubs_describe_the_binary():
-    mypy("mypy.stubtest", "rankwise._core", "--ignore-disjoint-bases")
+def test_stubs_describe_the_binary(tmp_path):
+    mypy(tmp_path, "mypy.stubtest", "rankwise._core", "--ignore-disjoint-bases")
 
 
-def test_the_package_is_typed():
-    mypy("mypy", "-p", "rankwise", "--strict")
+def test_the_package_is_typed(tmp_path):
+    mypy(tmp_path, "mypy", "-p", "rankwise", "--strict")
 
 
 PROGRAM = """

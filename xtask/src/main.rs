@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal")]
 
 mod bench;
+mod python;
 mod reproduction;
 mod test;
 
@@ -9,9 +10,10 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage:
-  cargo xtask test                    format, lints, all tests, documentation
+  cargo xtask test                    format, lints, all tests in Rust and in Python, documentation
   cargo xtask bench NAME [ARGS…]      side by side with other tools; names: classes, comparing, comparing-kernel,
-                                      coverage, kernel, ordinal, programs, tuning, ranking, ratings, out-of-core
+                                      coverage, kernel, ordinal, programs, python, tuning, ranking, ratings,
+                                      out-of-core
   cargo xtask reproduction --data DIR every study of the papers, and docs/reproduction.md from what they say";
 
 /// What a task comes back with: what went wrong, in words.
