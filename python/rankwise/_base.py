@@ -8,6 +8,7 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, Optional, TypeVar, Union
 
 import numpy as np
@@ -36,6 +37,26 @@ else:
 Path = Union[str, "os.PathLike[str]"]
 Array = NDArray[np.float64]
 Self = TypeVar("Self", bound="Machine")
+
+
+class only_if:
+    """A method that is there only if the estimator says so: scikit-learn asks by ``hasattr`` what an estimator can do."""
+
+    def __init__(self, why_not: Callable[[Any], Optional[str]]) -> None:
+        self.why_not = why_not
+
+    def __call__(self, method: Callable[..., Array]) -> Any:
+        self.method = method
+        self.__doc__ = method.__doc__
+        return self
+
+    def __get__(self, estimator: Any, kind: Any = None) -> Any:
+        if estimator is None:
+            return self.method
+        why_not = self.why_not(estimator)
+        if why_not is not None:
+            raise AttributeError(f"{type(estimator).__name__} has no {self.method.__name__}: {why_not}")
+        return MethodType(self.method, estimator)
 
 
 class Machine(BaseEstimator):
@@ -245,11 +266,11 @@ class Machine(BaseEstimator):
                 f"{source} holds a model of method {model.method}, which is not {cls.__name__}'s; use rankwise.load(path)"
             )
         described = json.loads(model.description())
-        described.setdefault("classes", None)
         described["classes"] = described.get("class_scheme") or "ovo"
         described["variant"] = model.method
         described["threshold"] = described.get("threshold_rule")
         described["probabilities"] = bool(described.get("probabilities"))
+        described["calibrate"] = described["probabilities"] and described.get("loss") != "logistic"
         if described.get("C") == "inf":
             described["C"] = float("inf")
         known = set(inspect.signature(cls.__init__).parameters) - {"self"}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, ClassVar, Optional, TypeVar, Union
+from typing import Any, Callable, Optional, TypeVar, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, _input
-from ._base import Array, Machine
+from ._base import Array, Machine, only_if
 from ._rankers import Gamma
 
 Self = TypeVar("Self", bound="Comparer")
@@ -23,7 +23,6 @@ class Comparer(Machine):
     (left is better), 0 (no difference) and 1 (right is better).
     """
 
-    _probable: ClassVar[bool] = False
     preprocessor: Preprocessor
 
     def fit(self: Self, pairs: Any, y: Any, sample_weight: Any = None, context: Any = None, groups: Any = None) -> Self:
@@ -136,24 +135,17 @@ class Comparer(Machine):
         """One score per item; higher is better."""
         return self._model.scores(self._items_to_score(X), self._threads())
 
+    def _why_no_chances(self) -> Optional[str]:
+        """What to do to have probabilities; None where there are some."""
+        return "choose Davidson, or CompareSVM(loss='logistic')"
+
+    @only_if(lambda comparer: comparer._why_no_chances())
     def predict_proba(self, pairs: Any, context: Any = None) -> Array:
         """Probabilities of left, no difference and right: three per pair. Only where the machine has them."""
         chances = self._judged(pairs, context)[3]
         if chances is None:
-            raise AttributeError(f"predict_proba is not available: {self._how_probable()}")
+            raise ValueError("the model was fitted without probabilities: fit it again")
         return chances  # type: ignore[no-any-return]
-
-    def _has_chances(self) -> bool:
-        return self._probable
-
-    def _how_probable(self) -> str:
-        return "choose Davidson, or CompareSVM(loss='logistic')"
-
-    def __getattribute__(self, name: str) -> Any:
-        # scikit-learn asks by hasattr whether there are probabilities.
-        if name == "predict_proba" and not object.__getattribute__(self, "_has_chances")():
-            raise AttributeError(f"predict_proba is not available: {object.__getattribute__(self, '_how_probable')()}")
-        return super().__getattribute__(name)
 
     def score(self, pairs: Any, y: Any, sample_weight: Any = None, context: Any = None) -> float:
         """The share of pairs whose outcome is predicted right."""
@@ -301,11 +293,8 @@ class CompareSVM(Comparer):
         self.seed = seed
         self.verbose = verbose
 
-    def _has_chances(self) -> bool:
-        return bool(self.calibrate) or self.loss == "logistic"
-
-    def _how_probable(self) -> str:
-        return "choose loss='logistic' or calibrate=True"
+    def _why_no_chances(self) -> Optional[str]:
+        return None if self.calibrate or self.loss == "logistic" else "choose loss='logistic' or calibrate=True"
 
 
 class CompareRank(Comparer):
@@ -368,11 +357,8 @@ class CompareRank(Comparer):
         self.seed = seed
         self.verbose = verbose
 
-    def _has_chances(self) -> bool:
-        return bool(self.calibrate)
-
-    def _how_probable(self) -> str:
-        return "choose calibrate=True"
+    def _why_no_chances(self) -> Optional[str]:
+        return None if self.calibrate else "choose calibrate=True"
 
     @classmethod
     def _can_hold(cls, model: _core.Model) -> bool:
@@ -446,7 +432,6 @@ class Davidson(Comparer):
     """
 
     _method = "davidson"
-    _probable = True
 
     def __init__(
         self,
@@ -484,3 +469,6 @@ class Davidson(Comparer):
         self.threads = threads
         self.seed = seed
         self.verbose = verbose
+
+    def _why_no_chances(self) -> Optional[str]:
+        return None

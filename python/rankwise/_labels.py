@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, _input
-from ._base import Array, Machine
+from ._base import Array, Machine, only_if
 from ._rankers import Gamma, Ranker
 
 Classifier = TypeVar("Classifier", bound="SVC")
@@ -247,19 +247,14 @@ class SVC(Machine):
         _, scores, chances = self._model.classify(items, self._threads())
         return scores if chances is None else np.log(np.maximum(chances, np.finfo(float).tiny))
 
+    @only_if(lambda classifier: None if classifier.probabilities else "fit with probabilities=True")
     def predict_proba(self, X: Any) -> Array:
         """A probability per item and class. Only with ``probabilities=True``."""
         items = self._items_to_score(X)
         chances = self._model.classify(items, self._threads())[2]
         if chances is None:
-            raise AttributeError("predict_proba is not available: fit with probabilities=True")
+            raise ValueError("the model was fitted without probabilities: fit it again with probabilities=True")
         return chances
-
-    def __getattribute__(self, name: str) -> Any:
-        # scikit-learn asks by hasattr whether there are probabilities.
-        if name == "predict_proba" and not object.__getattribute__(self, "probabilities"):
-            raise AttributeError("predict_proba is not available: fit with probabilities=True")
-        return super().__getattribute__(name)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of items whose class is predicted right."""

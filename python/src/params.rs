@@ -46,6 +46,8 @@ impl<'py> Fields<'py> {
         read: impl Fn(&Bound<'py, PyAny>) -> Option<T>,
         tell: impl Fn(&T) -> PyResult<Bound<'py, PyAny>>,
     ) -> PyResult<()> {
+        // C has a name of its own, in formulas and everywhere else.
+        let name = if name == "c" { "C" } else { name };
         if !self.reads {
             return self.dict.set_item(name, tell(field)?);
         }
@@ -99,7 +101,12 @@ impl<'py> Fields<'py> {
         self.field(name, field, &expected, read, tell)
     }
 
-    pub(crate) fn kernel(&self, kernel: &mut Kernel) -> PyResult<()> {
+    fn kernel(&self, _: &str, kernel: &mut Kernel) -> PyResult<()> {
+        self.of_kernel(kernel)
+    }
+
+    /// The kernel, whose parameters are fields of their own.
+    pub(crate) fn of_kernel(&self, kernel: &mut Kernel) -> PyResult<()> {
         let mut name = kernel.name().to_string();
         let (mut gamma, mut degree, mut coef0) = (Gamma::Scale, 3u32, 0.0);
         let words = "linear, poly, rbf or sigmoid";
@@ -127,16 +134,16 @@ impl<'py> Fields<'py> {
         Ok(())
     }
 
-    fn approx(&self, approx: &mut Option<Approx>) -> PyResult<()> {
+    fn approx(&self, name: &'static str, approx: &mut Option<Approx>) -> PyResult<()> {
         let read = |value: &Bound<'py, PyAny>| match value.is_none() {
             true => Some(None),
             false => value.extract::<String>().ok().and_then(|text| text.parse().ok()).map(Some),
         };
         let tell = |approx: &Option<Approx>| self.python(approx.map(|approx| approx.to_string()));
-        self.field("approx", approx, "'nystrom:M' with M from 1 to 20000, or None", read, tell)
+        self.field(name, approx, "'nystrom:M' with M from 1 to 20000, or None", read, tell)
     }
 
-    fn effort(&self, effort: &mut Effort) -> PyResult<()> {
+    fn effort(&self, _: &str, effort: &mut Effort) -> PyResult<()> {
         self.number("tol", &mut effort.tol)?;
         self.limit("max_iter", &mut effort.max_iter)?;
         let read = |value: &Bound<'py, PyAny>| match value.is_none() {
@@ -156,7 +163,7 @@ impl<'py> Fields<'py> {
         self.whole("seed", &mut effort.seed)
     }
 
-    fn class_weight(&self, weights: &mut ClassWeights) -> PyResult<()> {
+    fn class_weight(&self, name: &'static str, weights: &mut ClassWeights) -> PyResult<()> {
         let read = |value: &Bound<'py, PyAny>| {
             if value.is_none() {
                 return Some(ClassWeights::Equal);
@@ -171,7 +178,7 @@ impl<'py> Fields<'py> {
             ClassWeights::Balanced => self.python("balanced"),
             ClassWeights::Named(named) => self.python(named.clone()),
         };
-        self.field("class_weight", weights, "None, 'balanced' or a weight for each class", read, tell)
+        self.field(name, weights, "None, 'balanced' or a weight for each class", read, tell)
     }
 }
 
@@ -230,15 +237,15 @@ pub(crate) trait Named: Sized {
     }
 }
 
-/// `Type { constructor } fields`: each a method of [`Fields`], with the name that Python knows and the field.
+/// Machines with their fields, each by the method of [`Fields`] that reads it. Names are those of the fields, but for `c`.
 macro_rules! named {
-    ($($machine:ty = $usual:expr => { $($how:ident $(($name:literal))? $field:ident),* $(,)? })*) => {
+    ($($machine:ty = $usual:expr => { $($how:ident $field:ident),* $(,)? })*) => {
         $(impl Named for $machine {
             fn usual() -> Self {
                 $usual
             }
             fn fields(&mut self, fields: &Fields<'_>) -> PyResult<()> {
-                $(fields.$how($($name,)? &mut self.$field)?;)*
+                $(fields.$how(stringify!($field), &mut self.$field)?;)*
                 Ok(())
             }
         })*
@@ -247,50 +254,50 @@ macro_rules! named {
 
 named! {
     RankSvm = RankSvm::new() => {
-        number("C") c, word("loss") loss, kernel kernel, approx approx, word("balance") balance,
-        limit("pairs_per_item") pairs_per_item, word("scale") scale, effort effort,
+        number c, word loss, kernel kernel, approx approx, word balance,
+        limit pairs_per_item, word scale, effort effort,
     }
     SwapSvm = SwapSvm::new() => {
-        number("C") c, flag("normalise") normalise, word("balance") balance, kernel kernel, word("scale") scale, effort effort,
+        number c, flag normalise, word balance, kernel kernel, word scale, effort effort,
     }
-    Ridge = Ridge::new() => { number("C") c, word("scale") scale, effort effort }
+    Ridge = Ridge::new() => { number c, word scale, effort effort }
     RankingVectorMachine = RankingVectorMachine::new() => {
-        number("C") c, word("coefficients") coefficients, kernel kernel, word("balance") balance, word("scale") scale, effort effort,
+        number c, word coefficients, kernel kernel, word balance, word scale, effort effort,
     }
     OneNormRankSvm = OneNormRankSvm::new() => {
-        number("C") c, kernel kernel, word("balance") balance, word("scale") scale, effort effort,
+        number c, kernel kernel, word balance, word scale, effort effort,
     }
     OnlineSvm = OnlineSvm::new() => {
-        word("task") task, word("batch") batch, word("schedule") schedule, flag("average") average, number("C") c,
-        word("balance") balance, word("scale") scale, limit("steps") steps, limit("epochs") epochs, flag("certify") certify,
+        word task, word batch, word schedule, flag average, number c,
+        word balance, word scale, limit steps, limit epochs, flag certify,
         effort effort,
     }
     OrdinalSvm = OrdinalSvm::new() => {
-        number("C") c, kernel kernel, word("loss") loss, word("constraints") constraints, limit("bins") bins,
-        word("scale") scale, effort effort,
+        number c, kernel kernel, word loss, word constraints, limit bins,
+        word scale, effort effort,
     }
     SvmClassifier = SvmClassifier::new() => {
-        number("C") c, kernel kernel, approx approx, word("loss") loss, word("classes") scheme, class_weight class_weights,
-        flag("probabilities") probabilities, word("scale") scale, effort effort,
+        number c, kernel kernel, approx approx, word loss, word classes, class_weight class_weight,
+        flag probabilities, word scale, effort effort,
     }
     SvmRegressor = SvmRegressor::new() => {
-        number("C") c, kernel kernel, approx approx, word("loss") loss, number("epsilon") epsilon, word("scale") scale,
+        number c, kernel kernel, approx approx, word loss, number epsilon, word scale,
         effort effort,
     }
     CompareSvm = CompareSvm::new() => {
-        number("C") c, kernel kernel, approx approx, word("loss") loss, word("threshold") threshold,
-        word("tie_region") tie_region, word("tie_band") tie_band, number("tie_weight") tie_weight, word("balance") balance,
-        flag("calibrate") calibrate, word("scale") scale, effort effort,
+        number c, kernel kernel, approx approx, word loss, word threshold,
+        word tie_region, word tie_band, number tie_weight, word balance,
+        flag calibrate, word scale, effort effort,
     }
     CompareRank = CompareRank::new(Variant::Rank) => {
-        word("variant") variant, number("C") c, kernel kernel, approx approx, word("loss") loss, number("tie_weight") tie_weight,
-        flag("calibrate") calibrate, word("scale") scale, effort effort,
+        word variant, number c, kernel kernel, approx approx, word loss, number tie_weight,
+        flag calibrate, word scale, effort effort,
     }
     CompareLp = CompareLp::new() => {
-        number("C") c, kernel kernel, number("tie_weight") tie_weight, word("scale") scale, effort effort,
+        number c, kernel kernel, number tie_weight, word scale, effort effort,
     }
     Davidson = Davidson::new() => {
-        number("C") c, kernel kernel, approx approx, word("tie_band") tie_band, word("scale") scale, effort effort,
+        number c, kernel kernel, approx approx, word tie_band, word scale, effort effort,
     }
 }
 

@@ -73,7 +73,7 @@ impl Search {
     ) -> PyResult<Self> {
         let read = |params: &Bound<'_, PyDict>| {
             let mut kernel = Kernel::Linear;
-            Fields::of(params).kernel(&mut kernel).map(|()| kernel)
+            Fields::of(params).of_kernel(&mut kernel).map(|()| kernel)
         };
         let loss = |name: &String| {
             serde_json::from_value(Value::String(name.clone()))

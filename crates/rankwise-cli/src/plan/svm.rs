@@ -59,8 +59,8 @@ pub(super) fn machine(method: Method, learn: &LearnArgs, typed: &SvmArgs, common
         let svm = SvmClassifier::new()
             .approx(learn.kernel.approx)
             .loss(learn.loss.unwrap_or(Loss::Hinge))
-            .scheme(typed.classes.unwrap_or_default())
-            .class_weights(typed.class_weight.clone().unwrap_or_default())
+            .classes(typed.classes.unwrap_or_default())
+            .class_weight(typed.class_weight.clone().unwrap_or_default())
             .probabilities(typed.probabilities)
             .scale(learn.scale)
             .effort(effort);

@@ -108,7 +108,7 @@ impl SvmClassifier {
                 remedy: "divide all weights by a number that brings them near 1".into(),
             });
         }
-        match &self.class_weights {
+        match &self.class_weight {
             ClassWeights::Equal => Ok(vec![1.0; masses.len()]),
             ClassWeights::Balanced => Ok(masses.iter().map(|mass| total / (masses.len() as f64 * mass)).collect()),
             ClassWeights::Named(named) => {
@@ -139,14 +139,14 @@ impl SvmClassifier {
         warnings: &mut Vec<String>,
     ) -> Result<(Vec<Machine>, ClassRule)> {
         let factors = self.factors(lesson)?;
-        if self.scheme.is_joint() {
-            let rule = ClassRule { scheme: self.scheme, sigmoids: None };
+        if self.classes.is_joint() {
+            let rule = ClassRule { scheme: self.classes, sigmoids: None };
             return Ok((self.joint_machines(lesson, &factors, ground, aim, last)?, rule));
         }
         let folds = self.probabilities.then(|| lesson.folds(self.effort.seed));
         let (mut machines, mut sigmoids) = (Vec::new(), Vec::new());
         let mut n_flattered = 0;
-        let wanted: Vec<_> = self.scheme.machines(lesson.classes.len()).into_iter().enumerate().collect();
+        let wanted: Vec<_> = self.classes.machines(lesson.classes.len()).into_iter().enumerate().collect();
         let solved = |&(at, (first, second)): &(usize, (Option<usize>, usize))| -> Result<Solved> {
             let terms = lesson.terms(&factors, first, second);
             let machine = ground.solve(&terms, aim, last.get(at).map(|machine| &machine.start))?;
@@ -189,7 +189,7 @@ impl SvmClassifier {
             );
         }
         let sigmoids: Option<Vec<Sigmoid>> = self.probabilities.then_some(sigmoids);
-        Ok((machines, ClassRule { scheme: self.scheme, sigmoids }))
+        Ok((machines, ClassRule { scheme: self.classes, sigmoids }))
     }
 }
 

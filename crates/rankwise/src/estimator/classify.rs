@@ -52,9 +52,9 @@ pub struct SvmClassifier {
     /// Hinge or squared hinge.
     pub loss: Loss,
     /// How more than two classes are told apart.
-    pub scheme: ClassScheme,
+    pub classes: ClassScheme,
     /// How much classes weigh.
-    pub class_weights: ClassWeights,
+    pub class_weight: ClassWeights,
     /// Whether scores become probabilities, fitted to items that were held out.
     pub probabilities: bool,
     /// The scaling of features.
@@ -77,8 +77,8 @@ impl SvmClassifier {
             kernel: Kernel::Linear,
             approx: None,
             loss: Loss::Hinge,
-            scheme: ClassScheme::Ovo,
-            class_weights: ClassWeights::Equal,
+            classes: ClassScheme::Ovo,
+            class_weight: ClassWeights::Equal,
             probabilities: false,
             scale: Scale::None,
             effort: Effort::default(),
@@ -95,9 +95,9 @@ impl SvmClassifier {
         /// Sets the loss: hinge or squared hinge.
         loss: Loss,
         /// Sets how more than two classes are told apart.
-        scheme: ClassScheme,
+        classes: ClassScheme,
         /// Sets how much classes weigh.
-        class_weights: ClassWeights,
+        class_weight: ClassWeights,
         /// Sets whether scores become probabilities.
         probabilities: bool,
         /// Sets the scaling of features.
@@ -114,12 +114,12 @@ impl SvmClassifier {
         if !Loss::OF_CLASSES.contains(&self.loss) {
             return Err(Error::parameter("loss", self.loss.name(), "hinge or squared-hinge for classifiers"));
         }
-        if let ClassWeights::Named(named) = &self.class_weights
+        if let ClassWeights::Named(named) = &self.class_weight
             && let Some((class, weight)) = named.iter().find(|(_, weight)| !(*weight > 0.0 && weight.is_finite()))
         {
             return Err(Error::parameter("class_weights", format!("{class}={weight}"), "finite numbers above 0"));
         }
-        if let ClassWeights::Named(named) = &self.class_weights {
+        if let ClassWeights::Named(named) = &self.class_weight {
             for (at, (class, weight)) in named.iter().enumerate() {
                 if let Some((first, other)) = named[..at].iter().find(|(first, _)| is_same_class(first, class)) {
                     let found = format!("{first}={other},{class}={weight}");
@@ -180,8 +180,8 @@ impl SvmClassifier {
                 effort: &self.effort,
                 svm: SvmTraining {
                     epsilon: None,
-                    scheme: Some(self.scheme),
-                    class_weights: self.class_weights.clone(),
+                    scheme: Some(self.classes),
+                    class_weights: self.class_weight.clone(),
                     class_sizes: sizes.collect(),
                     has_margins: data.margins.is_some(),
                     ..SvmTraining::default()
@@ -205,8 +205,8 @@ impl SvmClassifier {
         weights: Option<Vec<f64>>,
     ) -> Result<GivenMachines> {
         self.check()?;
-        if self.scheme.is_joint() {
-            return Err(Error::parameter("scheme", self.scheme.name(), "ovo or ovr where kernel values are given"));
+        if self.classes.is_joint() {
+            return Err(Error::parameter("classes", self.classes.name(), "ovo or ovr where kernel values are given"));
         }
         if self.probabilities {
             return Err(Error::parameter("probabilities", true, "false where kernel values are given"));

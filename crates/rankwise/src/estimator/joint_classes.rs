@@ -25,7 +25,7 @@ impl SvmClassifier {
     /// Refuses what such machines do not have.
     pub(super) fn check_joint(&self) -> Result<()> {
         let problem = match self {
-            _ if !self.scheme.is_joint() => return Ok(()),
+            _ if !self.classes.is_joint() => return Ok(()),
             _ if self.kernel != Kernel::Linear => "is linear: it has no kernels",
             _ if self.loss != Loss::Hinge => "has the hinge alone",
             _ if !self.c.is_finite() => "has no hard margin",
@@ -33,7 +33,7 @@ impl SvmClassifier {
             _ => return Ok(()),
         };
         Err(Error::Unsupported {
-            problem: format!("--classes {} {problem}", self.scheme.name()),
+            problem: format!("--classes {} {problem}", self.classes.name()),
             remedy: "choose --classes ovo or ovr, or leave that out".into(),
         })
     }
@@ -49,7 +49,7 @@ impl SvmClassifier {
         last: &[Machine],
     ) -> Result<Vec<Machine>> {
         let Ground::Weights { features, shift, scaler } = ground else {
-            return Err(Error::parameter("kernel", "a kernel", format!("linear for {}", self.scheme.name())));
+            return Err(Error::parameter("kernel", "a kernel", format!("linear for {}", self.classes.name())));
         };
         let centre = Centre::new(features.n_cols(), shift.as_deref(), *scaler);
         let scaled = centre.scaled(features)?;
@@ -61,7 +61,7 @@ impl SvmClassifier {
             cost: aim.c * lesson.weights[item] * factors[lesson.labels[item] as usize],
         };
         let items: Vec<ClassItem> = lesson.learnt().map(item).filter(|item| item.cost > 0.0).collect();
-        let kind = match self.scheme {
+        let kind = match self.classes {
             ClassScheme::CrammerSinger => ClassLoss::CrammerSinger,
             _ => ClassLoss::WestonWatkins,
         };

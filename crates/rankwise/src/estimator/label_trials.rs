@@ -81,7 +81,7 @@ impl<'a> LabelTrials<'a> {
         parts: &'a [TrialPart],
     ) -> Result<LabelTrials<'a>> {
         // Where a bias is penalised, it matters where zero is.
-        let is_joint = matches!(estimator, LabelEstimator::Classify(svm) if svm.scheme.is_joint());
+        let is_joint = matches!(estimator, LabelEstimator::Classify(svm) if svm.classes.is_joint());
         let shift = if is_joint { None } else { far_shift(&items.features, Some(&items.weights)) };
         let near = shift.map(|shift| {
             let divisor = vec![1.0; shift.len()];

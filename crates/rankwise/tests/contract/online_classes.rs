@@ -23,7 +23,7 @@ fn online(c: f64) -> OnlineSvm {
 }
 
 fn exact(classes: &ClassItems, c: f64) -> Model {
-    SvmClassifier::new().scheme(ClassScheme::WestonWatkins).c(c).tol(1e-7).fit(classes).unwrap().model
+    SvmClassifier::new().classes(ClassScheme::WestonWatkins).c(c).tol(1e-7).fit(classes).unwrap().model
 }
 
 #[test]

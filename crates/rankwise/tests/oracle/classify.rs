@@ -188,7 +188,7 @@ fn classes_weigh_what_they_are_said_to() {
     rows.truncate(40);
     labels.truncate(40);
     let data = ClassItems::new(items(&rows), &labels).unwrap();
-    let of = |named: ClassWeights| SvmClassifier::new().class_weights(named).tol(1e-8).fit(&data).unwrap().model;
+    let of = |named: ClassWeights| SvmClassifier::new().class_weight(named).tol(1e-8).fit(&data).unwrap().model;
     let named = of(ClassWeights::Named(vec![("c".into(), 3.0)]));
     let weights = labels.iter().map(|label| if label == "c" { 3.0 } else { 1.0 }).collect();
     let by_items = SvmClassifier::new().tol(1e-8).fit(&data.clone().with_weights(weights).unwrap()).unwrap().model;
@@ -197,7 +197,7 @@ fn classes_weigh_what_they_are_said_to() {
     let each = |class: &str| (class.to_string(), 40.0 / (2.0 * counts(class)));
     let (balanced, spelled) = (of(ClassWeights::Balanced), of(ClassWeights::Named(vec![each("b"), each("c")])));
     assert_eq!(balanced.training.objective, spelled.training.objective);
-    let unknown = SvmClassifier::new().class_weights(ClassWeights::Named(vec![("x".into(), 1.0)])).fit(&data);
+    let unknown = SvmClassifier::new().class_weight(ClassWeights::Named(vec![("x".into(), 1.0)])).fit(&data);
     assert!(matches!(unknown, Err(Error::Parameter { .. })));
 }
 
@@ -241,7 +241,7 @@ fn one_vs_one_is_a_machine_for_every_pair_and_a_vote() {
             of_model.iter().zip(scores).for_each(|(a, b)| assert!((a - b).abs() < 1e-3, "{of_model:?} {scores:?}"));
         }
         // One-vs-rest: a machine for each class.
-        let rest = svm.clone().scheme(ClassScheme::Ovr).fit(&data).unwrap().model;
+        let rest = svm.clone().classes(ClassScheme::Ovr).fit(&data).unwrap().model;
         let is_c: Vec<String> = labels.iter().map(|l| if l == "c" { "yes" } else { "no" }.to_string()).collect();
         let machine = svm.fit(&ClassItems::new(items(&rows), &is_c).unwrap()).unwrap().model;
         let (all, one) = (rest.classify(&data.items).unwrap(), machine.scorer.scores(&data.items).unwrap());
@@ -363,7 +363,7 @@ fn data_that_cannot_be_learnt_from_are_refused() {
         SvmClassifier::new().loss(Loss::Epsilon),
         SvmClassifier::new().loss(Loss::Logistic),
         SvmClassifier::new().kernel(Kernel::rbf(-1.0)),
-        SvmClassifier::new().class_weights(ClassWeights::Named(vec![("a".into(), 0.0)])),
+        SvmClassifier::new().class_weight(ClassWeights::Named(vec![("a".into(), 0.0)])),
     ] {
         assert!(svm.fit(&absent).unwrap_err().is_usage(), "{svm:?}");
     }
@@ -376,7 +376,7 @@ fn probabilities_are_those_of_the_chosen_class() {
         let (rows, labels) = clouds(120, 3, n_classes, 6);
         let data = ClassItems::new(items(&rows), &labels).unwrap();
         for scheme in [ClassScheme::Ovo, ClassScheme::Ovr] {
-            let svm = SvmClassifier::new().probabilities(true).scheme(scheme);
+            let svm = SvmClassifier::new().probabilities(true).classes(scheme);
             let found = svm.fit(&data).unwrap().model.classify(&data.items).unwrap();
             let chances = found.chances.unwrap();
             let mut loss = 0.0;

@@ -186,7 +186,7 @@ fn machines_of_many_classes_share_their_landmarks() {
     let (rows, labels) = clouds(90, 3, 3, 6);
     let data = ClassItems::new(items(&rows), &labels).unwrap();
     let svm = SvmClassifier::new().kernel(RBF.0).approx(nystrom(10)).tol(1e-7);
-    let several = svm.clone().scheme(ClassScheme::Ovr).fit(&data).unwrap().model;
+    let several = svm.clone().classes(ClassScheme::Ovr).fit(&data).unwrap().model;
     let ScoreFunction::Several { basis: Basis::Kernel { support, .. }, .. } = &several.scorer.function else {
         panic!()
     };
@@ -206,7 +206,7 @@ fn machines_of_many_classes_share_their_landmarks() {
     assert!((several.training.gap - (1.0 - dual / objective)).abs() < 1e-9);
 
     for scheme in [ClassScheme::Ovo, ClassScheme::Ovr] {
-        let model = svm.clone().scheme(scheme).probabilities(true).fit(&data).unwrap().model;
+        let model = svm.clone().classes(scheme).probabilities(true).fit(&data).unwrap().model;
         let found = model.classify(&data.items).unwrap();
         let mut loss = 0.0;
         for (item, chances) in found.chances.unwrap().chunks_exact(3).enumerate() {

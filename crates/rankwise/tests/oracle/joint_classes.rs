@@ -10,7 +10,7 @@ use crate::oracle::conic::{Entries, minimum};
 const JOINT: [ClassScheme; 2] = [ClassScheme::CrammerSinger, ClassScheme::WestonWatkins];
 
 fn svm(scheme: ClassScheme, c: f64) -> SvmClassifier {
-    SvmClassifier::new().scheme(scheme).c(c).tol(1e-8)
+    SvmClassifier::new().classes(scheme).c(c).tol(1e-8)
 }
 
 /// (rows, data) with weights and margins of their own, of three or four classes.
@@ -175,7 +175,7 @@ fn weights_are_copies_are_scaled_slacks_and_margins_are_not() {
             let named = ClassWeights::Named(vec![(first, 2.0)]);
             let of_class = |item: usize| if plain.labels[item] == 0 { 2.0 } else { 1.0 };
             let by_items = plain.clone().with_weights((0..rows.len()).map(of_class).collect()).unwrap();
-            let by_class = svm(scheme, 0.7).class_weights(named).fit(&plain).unwrap().model.training.objective;
+            let by_class = svm(scheme, 0.7).class_weight(named).fit(&plain).unwrap().model.training.objective;
             assert!((by_class / objective(&by_items) - 1.0).abs() < 1e-7);
         }
     }

@@ -167,9 +167,9 @@ fn a_search_for_classes_trains_and_evaluates_every_fold() {
     let of_three = classes(99, 3, 2).with_weights(weights(99)).unwrap();
     let of_three = of_three.with_margins((0..99).map(|item| 0.5 + (item % 3) as f64).collect()).unwrap();
     let scaled = SvmClassifier::new().tol(TIGHT).scale(Scale::Standard);
-    check_classes(scaled.clone().class_weights(ClassWeights::Balanced), &of_three, all, ClassMetric::ZeroOne);
+    check_classes(scaled.clone().class_weight(ClassWeights::Balanced), &of_three, all, ClassMetric::ZeroOne);
     let some = grid(&[1.0, 0.2], &[Kernel::Linear, scale], &[Loss::Hinge]);
-    let rest = scaled.clone().scheme(ClassScheme::Ovr);
+    let rest = scaled.clone().classes(ClassScheme::Ovr);
     check_classes(rest, &classes(90, 3, 3).with_groups(groups(90, 4)).unwrap(), some.clone(), ClassMetric::ZeroOne);
     // Landmarks are chosen from each training part.
     let spanned = scaled.clone().approx(Some(rankwise::Approx::Nystrom(12)));
@@ -380,7 +380,7 @@ fn a_class_that_a_training_part_lacks_is_told_and_wrong() {
     let warnings = tuned.tuning.warnings.join("; ");
     assert!(warnings.contains("lacks the class yew: its items count as wrong in fold"), "{warnings}");
     assert_eq!(tuned.fit.model.classes.unwrap().len(), 3);
-    let named = SvmClassifier::new().class_weights(ClassWeights::Named(vec![("yew".into(), 2.0)]));
+    let named = SvmClassifier::new().class_weight(ClassWeights::Named(vec![("yew".into(), 2.0)]));
     tune_labels(&LabelTuner::new(named), &data, LabelSplit::Folds(3));
     let chances = LabelTuner::new(SvmClassifier::new().probabilities(true));
     let by_loss = chances.clone().metric(LabelMetric::Class(ClassMetric::LogLoss));
@@ -471,7 +471,7 @@ fn what_cannot_be_tuned_is_told_before_the_first_fit() {
     assert!(refused(&tuner.clone().epsilons(vec![0.1]), &data, folds(2), &["epsilons"]).is_usage());
     assert!(refused(&of_values.clone().epsilons(Vec::new()), &numbers, folds(2), &["epsilons = []"]).is_usage());
     assert!(refused(&of_values.epsilons(vec![0.1, -1.0]), &numbers, folds(2), &["epsilon = -1"]).is_usage());
-    let named = SvmClassifier::new().class_weights(ClassWeights::Named(vec![("oak".into(), 2.0)]));
+    let named = SvmClassifier::new().class_weight(ClassWeights::Named(vec![("oak".into(), 2.0)]));
     refused(&LabelTuner::new(named), &data, folds(2), &["class_weights = oak"]);
     let known = Items::indicators((0..40).map(|item| item.to_string()).collect());
     refused(&tuner, &ClassItems { items: known, ..data }, folds(2), &["no features", "--valid"]);
