@@ -106,6 +106,12 @@ def rate(
     >>> left, tie, right = board.chances("a", "c")
     """
     given = {"weight": weight, "group": group, "time": time, "neutral": neutral}
+    if (
+        hasattr(left, "collect_schema")
+        and hasattr(left, "collect")
+        and not hasattr(left, "__arrow_c_stream__")
+    ):
+        left = left.collect()  # a lazy frame of polars
     if _input.is_table(left) and right is None and outcome is None:
         left, right, outcome, given, found = _columns(left, given)
         covariates = {**found, **(covariates or {})}
@@ -156,9 +162,9 @@ def rate(
 
 def _columns(table: Any, given: dict[str, Any]) -> tuple[Any, Any, Any, dict[str, Any], dict[str, Any]]:
     """The columns of a table, by the names they have in files."""
-    if hasattr(table, "collect") and not hasattr(table, "__arrow_c_stream__"):
-        table = table.collect()
-    names = _input.column_names(table) or []
+    # Arrow's tables have lists of columns where others have names.
+    of_arrow = getattr(table, "column_names", None)
+    names = of_arrow if isinstance(of_arrow, list) else _input.column_names(table) or []
     known = set(names)
 
     def first(*choices: str) -> Any:

@@ -133,7 +133,7 @@ def test_numbers_are_those_of_the_program_to_the_last_digit(
 ) -> None:
     games = Games()
     expected = told_by_program(games.columns(*names), options, tmp_path)
-    data = {
+    data: dict[str, dict[str, Any]] = {
         "weight": {"weight": games.weight},
         "group": {"group": games.group},
         "time": {"time": games.time},
@@ -152,12 +152,12 @@ def test_numbers_are_those_of_the_program_to_the_last_digit(
 
 def test_names_and_defaults_are_those_of_the_program() -> None:
     text = subprocess.run([program(), "rate", "--help"], capture_output=True, text=True).stdout
-    options = {}
+    options: dict[str, Any] = {}
     for part in re.split(r"\n +(?:-\w, )?--", text)[1:]:
-        name = re.match(r"[\w-]+", part)
-        assert name
+        option = re.match(r"[\w-]+", part)
+        assert option
         default = re.search(r"\[default: ([^\];,]*)", re.sub(r"\s+", " ", part))
-        options[name.group().replace("-", "_")] = default and default.group(1)
+        options[option.group().replace("-", "_")] = default and default.group(1)
     # What is about files, printing or comparing systems.
     of_files = {
         "help", "pairs", "items", "id", "label", "drop", "index_base", "format", "output", "chances", "top", "json", "quiet",
@@ -174,11 +174,11 @@ def test_names_and_defaults_are_those_of_the_program() -> None:
     told = {name for name, value in defaults.items() if value is None and options[name] is not None}
     assert told == {"weight", "group", "time", "k", "period", "ci_method", "resamples"}
     games = Games(60)
-    quiet = {"system": "elo", "resamples": 200}
+    quiet: dict[str, Any] = {"system": "elo", "resamples": 200}
     assert (
         rate(games.left, games.right, games.outcome, k=32, **quiet).to_dict()
         == rate(games.left, games.right, games.outcome, system="elo").to_dict()
-    )  # type: ignore[arg-type]
+    )
 
 
 def test_elo_by_hand() -> None:
