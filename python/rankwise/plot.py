@@ -227,7 +227,7 @@ def _segments(ax: Any, sides: NDArray[np.float64], outcomes: Any) -> None:
     """A line from left to right; a dot at the better end."""
     from matplotlib.collections import LineCollection
 
-    signs = None if outcomes is None else _signs(outcomes, len(sides))
+    signs = None if outcomes is None else _signs(outcomes, len(sides), "outcomes")
     if signs is None:
         ax.add_collection(LineCollection(list(sides), colors=_MAIN, linewidths=1.1, zorder=2))
         return
@@ -281,7 +281,7 @@ def roc(
     matplotlib.axes.Axes
     """
     values = _input.reals(margins, None, "margins")
-    signs = _signs(y, len(values))
+    signs = _signs(y, len(values), "y")
     weights = _input.weights(sample_weight, len(values))
     found = _core.roc_curve(signs, values, weights)
     if found is None:
@@ -330,7 +330,7 @@ def margins(
     matplotlib.axes.Axes
     """
     values = _input.reals(margins, None, "margins")
-    signs = _signs(y, len(values))
+    signs = _signs(y, len(values), "y")
     if not threshold >= 0:
         raise ValueError(f"threshold = {threshold} is not possible: expected a number of at least 0")
     if len(values) == 0:
@@ -466,7 +466,7 @@ def calibration(y: Any, probabilities: Any, *, n_bins: int = 10, ax: Any = None)
         raise ValueError("probabilities has no rows: at least one pair is needed")
     if n_bins < 1:
         raise ValueError(f"n_bins = {n_bins} is not possible: expected at least 1")
-    signs = _signs(y, len(chances))
+    signs = _signs(y, len(chances), "y")
     ax = _axes(ax, (4.6, 4.4))
     ax.plot([0, 1], [0, 1], color=_FAINT, linewidth=1, zorder=1)
     for of_ties, name, colour, marker, style in (

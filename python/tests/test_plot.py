@@ -169,8 +169,10 @@ def test_margins_are_counted_by_outcome() -> None:
     assert "±0.4" in [text.get_text() for text in ax.texts]
     with pytest.raises(ValueError, match="threshold"):
         plot.margins(y, margins, -1)
-    with pytest.raises(ValueError, match="y|outcome"):
+    with pytest.raises(ValueError, match=f"y has {len(y) - 1} entries"):
         plot.margins(y[:-1], margins, 1)
+    with pytest.raises(ValueError, match="y: row 0 has 'up'; known are"):
+        plot.margins(["up"] * len(margins), margins, 1)
 
 
 def some_board(n: int = 12) -> Any:
