@@ -226,25 +226,40 @@ def _levels(heights: NDArray[np.float64], threshold: float | None, levels: Any) 
 def _segments(ax: Any, sides: NDArray[np.float64], outcomes: Any) -> None:
     """A line from left to right; a dot at the better end."""
     from matplotlib.collections import LineCollection
+    from matplotlib.lines import Line2D
 
     signs = None if outcomes is None else _signs(outcomes, len(sides), "outcomes")
     if signs is None:
         ax.add_collection(LineCollection(list(sides), colors=_MAIN, linewidths=1.1, zorder=2))
         return
+    handles = {}
+    markers = {-1: "o", 0: "", 1: "s"}
     for sign in (0, -1, 1):
         of = sides[signs == sign]
         if len(of) == 0:
             continue
-        dashes = (0, (2, 1.5)) if sign == 0 else "solid"
+        colour, dashes = _COLOURS[sign], (0, (2, 1.5)) if sign == 0 else "solid"
+        name = _NAMES[sign]
         lines = LineCollection(
-            list(of), colors=_COLOURS[sign], linewidths=1.2, linestyles=[dashes], label=_NAMES[sign], zorder=2
+            list(of), colors=colour, linewidths=1.2, linestyles=[dashes], label=name, zorder=2
         )
         ax.add_collection(lines)
         if sign != 0:
             end = of[:, 0] if sign == -1 else of[:, 1]
-            marker = "o" if sign == -1 else "s"
-            ax.scatter(end[:, 0], end[:, 1], s=13, color=_COLOURS[sign], marker=marker, zorder=3)
-    ax.legend(frameon=False, fontsize=9, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.13))
+            ax.scatter(end[:, 0], end[:, 1], s=13, color=colour, marker=markers[sign], zorder=3)
+        # The dot is at the end that is better: at the left one in the legend, too.
+        style = {
+            "color": colour,
+            "linestyle": dashes,
+            "linewidth": 1.2,
+            "marker": markers[sign],
+            "markersize": 3.6,
+        }
+        handles[sign] = Line2D([0, 1], [0, 0], label=name, markevery=[0] if sign == -1 else [-1], **style)
+    made = [handles[sign] for sign in (-1, 0, 1) if sign in handles]
+    ax.legend(
+        handles=made, frameon=False, fontsize=9, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.13)
+    )
 
 
 def roc(

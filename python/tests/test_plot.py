@@ -111,7 +111,9 @@ def test_pairs_are_segments_by_outcome() -> None:
     ends = [spots.get_offsets() for spots in ax.collections if type(spots) is PathCollection]
     assert np.asarray(ends[0]) == pytest.approx(sides[outcomes == -1, 0])
     assert np.asarray(ends[1]) == pytest.approx(sides[outcomes == 1, 1])
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["tie", "left better", "right better"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["left better", "tie", "right better"]
+    # In greyscale markers tell the sides.
+    assert [line.get_marker() for line in ax.get_legend().get_lines()] == ["o", "", "s"]
 
 
 def test_the_roc_curve_is_that_of_all_thresholds() -> None:
