@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, _input
+from ._plot_style import _COLOURS, _CURVE, _FAINT, _INK, _MAIN, _MOST_CURVES, _NAMES, _axes, _tidy
 from ._rate import _signs
 
 if TYPE_CHECKING:
@@ -19,39 +20,6 @@ if TYPE_CHECKING:
     from ._leaderboard import Leaderboard
 
 __all__ = ["calibration", "leaderboard", "level_curves", "margins", "roc"]
-
-#: Left, tie, right: blue, nearly black and vermilion (Okabe and Ito).
-_COLOURS = {-1: "#0072B2", 0: "#333333", 1: "#D55E00"}
-_NAMES = {-1: "left better", 0: "tie", 1: "right better"}
-_INK = "#333333"
-_FAINT = "#BBBBBB"
-#: Curves of equal score are the ground that items and pairs stand on.
-_CURVE = "#9C9C9C"
-#: More curves than this would be a surface.
-_MOST_CURVES = 50
-_MAIN = "#0072B2"
-
-
-def _axes(ax: Any, figsize: tuple[float, float] = (5.6, 4.2)) -> Any:
-    """The given axes, or those of a new figure."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError("pictures need matplotlib: pip install rankwise[plot]") from None
-    if ax is None:
-        _, ax = plt.subplots(figsize=figsize, layout="constrained")
-    return ax
-
-
-def _tidy(ax: Any) -> None:
-    """Only the lines that are read."""
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        ax.spines[side].set_color(_FAINT)
-    ax.tick_params(color=_FAINT, labelcolor=_INK)
-    for label in (ax.xaxis.label, ax.yaxis.label, ax.title):
-        label.set_color(_INK)
 
 
 def level_curves(
@@ -136,7 +104,12 @@ def level_curves(
             at_x, at_y, heights, levels=at, colors=_CURVE, linewidths=width, linestyles="solid"
         )
         texts = ax.clabel(
-            curves, curves.levels[:: 1 + (len(at) - 1) // 6], fmt="%.3g", fontsize=8, colors="#5A5A5A"
+            curves,
+            curves.levels[:: 1 + (len(at) - 1) // 6],
+            fmt="%.3g",
+            fontsize=8,
+            colors="#5A5A5A",
+            zorder=1,
         )
         for text in texts or ():
             text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.8})
@@ -247,15 +220,8 @@ def _segments(ax: Any, sides: NDArray[np.float64], outcomes: Any) -> None:
         if sign != 0:
             end = of[:, 0] if sign == -1 else of[:, 1]
             ax.scatter(end[:, 0], end[:, 1], s=13, color=colour, marker=markers[sign], zorder=3)
-        # The dot is at the end that is better: at the left one in the legend, too.
-        style = {
-            "color": colour,
-            "linestyle": dashes,
-            "linewidth": 1.2,
-            "marker": markers[sign],
-            "markersize": 3.6,
-        }
-        handles[sign] = Line2D([0, 1], [0, 0], label=name, markevery=[0] if sign == -1 else [-1], **style)
+        style: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": 1.2}
+        handles[sign] = Line2D([], [], label=name, marker=markers[sign], markersize=3.6, **style)
     made = [handles[sign] for sign in (-1, 0, 1) if sign in handles]
     ax.legend(
         handles=made, frameon=False, fontsize=9, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.13)
