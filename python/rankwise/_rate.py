@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 import warnings as _warnings
 from collections.abc import Hashable, Iterable, Mapping
@@ -106,6 +107,12 @@ def rate(
     >>> left, tie, right = board.chances("a", "c")
     """
     given = {"weight": weight, "group": group, "time": time, "neutral": neutral}
+    if (
+        hasattr(left, "collect_schema")
+        and hasattr(left, "collect")
+        and not hasattr(left, "__arrow_c_stream__")
+    ):
+        left = left.collect()  # a lazy frame of polars
     if _input.is_table(left) and right is None and outcome is None:
         left, right, outcome, given, found = _columns(left, given)
         covariates = {**found, **(covariates or {})}
@@ -113,6 +120,10 @@ def rate(
         missing = "right" if right is None else "outcome"
         raise ParameterError(
             f"{missing} is missing: give left, right and outcome, or a table that has these columns"
+        )
+    if not (isinstance(threads, (int, np.integer)) and threads >= 0):
+        raise ParameterError(
+            f"threads = {threads!r} is not possible: expected a number of threads, or 0 for all"
         )
     ids, numbers = _numbered(left, right)
     n = len(numbers[0])
@@ -124,7 +135,9 @@ def rate(
             f"left and right are the same item in row {same[0]} ({ids[numbers[0][same[0]]]!r}): a game has two sides"
         )
     signs = _signs(outcome, n)
-    weights = None if given["weight"] is None else _input.weights(given["weight"], n, "weight")
+    weights = (
+        None if given["weight"] is None else _input.weights(_array(given["weight"], "weight"), n, "weight")
+    )
     times = _times(given["time"], n)
     effects = _effects(covariates, n)
     settings = {
@@ -156,9 +169,9 @@ def rate(
 
 def _columns(table: Any, given: dict[str, Any]) -> tuple[Any, Any, Any, dict[str, Any], dict[str, Any]]:
     """The columns of a table, by the names they have in files."""
-    if hasattr(table, "collect") and not hasattr(table, "__arrow_c_stream__"):
-        table = table.collect()
-    names = _input.column_names(table) or []
+    # Arrow's tables have lists of columns where others have names.
+    of_arrow = getattr(table, "column_names", None)
+    names = of_arrow if isinstance(of_arrow, list) else _input.column_names(table) or []
     known = set(names)
 
     def first(*choices: str) -> Any:
@@ -217,7 +230,7 @@ def _numbered(left: Any, right: Any) -> tuple[list[Any], tuple[NDArray[np.uint32
         ) from None
     ids = list(distinct)
     for bad in ids:
-        if bad is None or bad != bad or type(bad).__name__ in ("NAType", "NaTType"):
+        if _is_missing(bad):
             for name, side in zip(("left", "right"), sides):
                 row = next((row for row, value in enumerate(side) if value is bad), None)
                 if row is not None:
@@ -225,6 +238,14 @@ def _numbered(left: Any, right: Any) -> tuple[list[Any], tuple[NDArray[np.uint32
     number = dict(zip(ids, range(len(ids)))).__getitem__
     first, second = (np.fromiter(map(number, side), dtype=np.uint32, count=len(side)) for side in sides)
     return ids, (first, second)
+
+
+def _is_missing(value: Any) -> bool:
+    return (
+        value is None
+        or type(value).__name__ in ("NAType", "NaTType")
+        or (isinstance(value, float) and math.isnan(value))
+    )
 
 
 def _numbered_integers(
@@ -247,54 +268,65 @@ def _numbered_integers(
     return (ids + low).tolist(), (np.ascontiguousarray(numbers[0::2]), np.ascontiguousarray(numbers[1::2]))
 
 
-def _signs(outcome: Any, n: int) -> NDArray[np.int8]:
+def _signs(outcome: Any, n: int, name: str = "outcome") -> NDArray[np.int8]:
     """-1, 0 and 1 of numbers or words."""
-    array = _input.vector(_array(outcome), n, "outcome")
+    array = _input.vector(_array(outcome, name), n, name)
     if array.dtype.kind in "iuf":
         is_known = (array == -1) | (array == 0) | (array == 1)
         if not is_known.all():
             row = int(np.flatnonzero(~is_known)[0])
-            raise DataError(f"outcome: row {row} has {array[row]}; expected -1 (left), 0 (tie) or 1 (right)")
+            raise DataError(f"{name}: row {row} has {array[row]}; expected -1 (left), 0 (tie) or 1 (right)")
         return np.ascontiguousarray(array, dtype=np.int8)
     words = array.tolist()
     signs: dict[Any, int] = {}
     for word in dict.fromkeys(words):
         sign = None if isinstance(word, bool) else _core.parse_outcome(str(word))
         if sign is None:
-            row = next(row for row, other in enumerate(words) if other is word or other == word)
+            row = next(
+                row
+                for row, other in enumerate(words)
+                if other is word or (type(other) is type(word) and other == word)
+            )
             known = ", ".join(_core.outcome_words())
-            raise DataError(f"outcome: row {row} has {word!r}; known are {known}")
+            raise DataError(f"{name}: row {row} has {word!r}; known are {known}")
         signs[word] = sign
     return np.fromiter(map(signs.__getitem__, words), dtype=np.int8, count=n)
 
 
-def _array(values: Any) -> Any:
+def _array(values: Any, name: str) -> Any:
     """An array, from columns of any kind of table too."""
     if isinstance(values, (str, bytes)):
-        raise ParameterError(f"{values!r} is not possible: one entry per game is expected")
+        raise ParameterError(
+            f"{name} = {values!r} is not possible: expected one entry per game, or the name of a column of a table"
+        )
     if hasattr(values, "to_numpy"):
         return values.to_numpy()
     return np.asarray(values)
 
 
 def _groups(group: Any, n: int) -> NDArray[np.uint32] | None:
+    """Numbers in the order groups appear in: resamples are drawn by them."""
     if group is None:
         return None
-    found = _input.groups(_array(group), n, "group")
-    return None if found is None else np.asarray(found.numbers, dtype=np.uint32)
+    ids = _input.vector(_array(group, "group"), n, "group").tolist()
+    known: dict[Any, int] = dict(zip(dict.fromkeys(ids), itertools.count()))
+    if any(map(_is_missing, known)):
+        row = next(row for row, value in enumerate(ids) if _is_missing(value))
+        raise DataError(f"group is missing in row {row}: every game needs one, or none")
+    return np.fromiter(map(known.__getitem__, ids), dtype=np.uint32, count=n)
 
 
 def _neutral(neutral: Any, n: int) -> NDArray[np.bool_] | None:
     if neutral is None:
         return None
-    return np.ascontiguousarray(_input.reals(_array(neutral), n, "neutral") != 0)
+    return np.ascontiguousarray(_input.reals(_array(neutral, "neutral"), n, "neutral") != 0)
 
 
 def _times(time: Any, n: int) -> NDArray[np.float64] | None:
     """Numbers as they are; days since 1970-01-01 of dates."""
     if time is None:
         return None
-    array = _input.vector(_array(time), n, "time")
+    array = _input.vector(_array(time, "time"), n, "time")
     if array.dtype.kind == "M":
         missing = np.flatnonzero(np.isnat(array))
         if missing.size:
@@ -318,10 +350,10 @@ def _effects(covariates: Mapping[str, Any] | None, n: int) -> tuple[list[str], N
     columns = []
     for name, values in covariates.items():
         if isinstance(values, (tuple, list)) and len(values) == 2 and np.ndim(values[0]) == 1:
-            left, right = (_input.reals(_array(value), n, f"covariates[{name!r}]") for value in values)
+            left, right = (_input.reals(_array(value, name), n, f"covariates[{name!r}]") for value in values)
             columns.append(left - right)
         else:
-            columns.append(_input.reals(_array(values), n, f"covariates[{name!r}]"))
+            columns.append(_input.reals(_array(values, name), n, f"covariates[{name!r}]"))
     return [str(name) for name in covariates], np.ascontiguousarray(np.column_stack(columns)).ravel()
 
 

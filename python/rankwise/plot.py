@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, _input
+from ._plot_style import _COLOURS, _CURVE, _FAINT, _INK, _MAIN, _MOST_CURVES, _NAMES, _axes, _tidy
 from ._rate import _signs
 
 if TYPE_CHECKING:
@@ -19,39 +20,6 @@ if TYPE_CHECKING:
     from ._leaderboard import Leaderboard
 
 __all__ = ["calibration", "leaderboard", "level_curves", "margins", "roc"]
-
-#: Left, tie, right: blue, nearly black and vermilion (Okabe and Ito).
-_COLOURS = {-1: "#0072B2", 0: "#333333", 1: "#D55E00"}
-_NAMES = {-1: "left better", 0: "tie", 1: "right better"}
-_INK = "#333333"
-_FAINT = "#BBBBBB"
-#: Curves of equal score are the ground that items and pairs stand on.
-_CURVE = "#9C9C9C"
-#: More curves than this would be a surface.
-_MOST_CURVES = 50
-_MAIN = "#0072B2"
-
-
-def _axes(ax: Any, figsize: tuple[float, float] = (5.6, 4.2)) -> Any:
-    """The given axes, or those of a new figure."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError("pictures need matplotlib: pip install rankwise[plot]") from None
-    if ax is None:
-        _, ax = plt.subplots(figsize=figsize, layout="constrained")
-    return ax
-
-
-def _tidy(ax: Any) -> None:
-    """Only the lines that are read."""
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        ax.spines[side].set_color(_FAINT)
-    ax.tick_params(color=_FAINT, labelcolor=_INK)
-    for label in (ax.xaxis.label, ax.yaxis.label, ax.title):
-        label.set_color(_INK)
 
 
 def level_curves(
@@ -136,7 +104,12 @@ def level_curves(
             at_x, at_y, heights, levels=at, colors=_CURVE, linewidths=width, linestyles="solid"
         )
         texts = ax.clabel(
-            curves, curves.levels[:: 1 + (len(at) - 1) // 6], fmt="%.3g", fontsize=8, colors="#5A5A5A"
+            curves,
+            curves.levels[:: 1 + (len(at) - 1) // 6],
+            fmt="%.3g",
+            fontsize=8,
+            colors="#5A5A5A",
+            zorder=1,
         )
         for text in texts or ():
             text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.8})
@@ -226,25 +199,33 @@ def _levels(heights: NDArray[np.float64], threshold: float | None, levels: Any) 
 def _segments(ax: Any, sides: NDArray[np.float64], outcomes: Any) -> None:
     """A line from left to right; a dot at the better end."""
     from matplotlib.collections import LineCollection
+    from matplotlib.lines import Line2D
 
-    signs = None if outcomes is None else _signs(outcomes, len(sides))
+    signs = None if outcomes is None else _signs(outcomes, len(sides), "outcomes")
     if signs is None:
         ax.add_collection(LineCollection(list(sides), colors=_MAIN, linewidths=1.1, zorder=2))
         return
+    handles = {}
+    markers = {-1: "o", 0: "", 1: "s"}
     for sign in (0, -1, 1):
         of = sides[signs == sign]
         if len(of) == 0:
             continue
-        dashes = (0, (2, 1.5)) if sign == 0 else "solid"
+        colour, dashes = _COLOURS[sign], (0, (2, 1.5)) if sign == 0 else "solid"
+        name = _NAMES[sign]
         lines = LineCollection(
-            list(of), colors=_COLOURS[sign], linewidths=1.2, linestyles=[dashes], label=_NAMES[sign], zorder=2
+            list(of), colors=colour, linewidths=1.2, linestyles=[dashes], label=name, zorder=2
         )
         ax.add_collection(lines)
         if sign != 0:
             end = of[:, 0] if sign == -1 else of[:, 1]
-            marker = "o" if sign == -1 else "s"
-            ax.scatter(end[:, 0], end[:, 1], s=13, color=_COLOURS[sign], marker=marker, zorder=3)
-    ax.legend(frameon=False, fontsize=9, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.13))
+            ax.scatter(end[:, 0], end[:, 1], s=13, color=colour, marker=markers[sign], zorder=3)
+        style: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": 1.2}
+        handles[sign] = Line2D([], [], label=name, marker=markers[sign], markersize=3.6, **style)
+    made = [handles[sign] for sign in (-1, 0, 1) if sign in handles]
+    ax.legend(
+        handles=made, frameon=False, fontsize=9, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.13)
+    )
 
 
 def roc(
@@ -281,7 +262,7 @@ def roc(
     matplotlib.axes.Axes
     """
     values = _input.reals(margins, None, "margins")
-    signs = _signs(y, len(values))
+    signs = _signs(y, len(values), "y")
     weights = _input.weights(sample_weight, len(values))
     found = _core.roc_curve(signs, values, weights)
     if found is None:
@@ -330,7 +311,7 @@ def margins(
     matplotlib.axes.Axes
     """
     values = _input.reals(margins, None, "margins")
-    signs = _signs(y, len(values))
+    signs = _signs(y, len(values), "y")
     if not threshold >= 0:
         raise ValueError(f"threshold = {threshold} is not possible: expected a number of at least 0")
     if len(values) == 0:
@@ -466,7 +447,7 @@ def calibration(y: Any, probabilities: Any, *, n_bins: int = 10, ax: Any = None)
         raise ValueError("probabilities has no rows: at least one pair is needed")
     if n_bins < 1:
         raise ValueError(f"n_bins = {n_bins} is not possible: expected at least 1")
-    signs = _signs(y, len(chances))
+    signs = _signs(y, len(chances), "y")
     ax = _axes(ax, (4.6, 4.4))
     ax.plot([0, 1], [0, 1], color=_FAINT, linewidth=1, zorder=1)
     for of_ties, name, colour, marker, style in (

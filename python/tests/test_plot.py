@@ -89,7 +89,7 @@ def test_curves_of_other_estimators_and_features() -> None:
     assert len(drawn[1.0].vertices) == 0
     assert drawn[20.5].vertices[:, 0] == pytest.approx(0.5)
     points = [made for made in ax.collections if type(made) is PathCollection]
-    assert points[0].get_offsets().tolist() == [[0, 5], [2, 7]]
+    assert np.asarray(points[0].get_offsets()).tolist() == [[0, 5], [2, 7]]
     with pytest.raises(TypeError, match="has no scores"):
         plot.level_curves(object())
     with pytest.raises(ValueError, match="limits"):
@@ -107,11 +107,13 @@ def test_pairs_are_segments_by_outcome() -> None:
     assert set(made) == {"left better", "tie", "right better"}
     for name, sign in (("left better", -1), ("tie", 0), ("right better", 1)):
         assert np.array(made[name].get_segments()) == pytest.approx(sides[outcomes == sign])
-    assert len({tuple(lines.get_color()[0]) for lines in made.values()}) == 3
+    assert len({str(lines.get_color()) for lines in made.values()}) == 3
     ends = [spots.get_offsets() for spots in ax.collections if type(spots) is PathCollection]
     assert np.asarray(ends[0]) == pytest.approx(sides[outcomes == -1, 0])
     assert np.asarray(ends[1]) == pytest.approx(sides[outcomes == 1, 1])
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["tie", "left better", "right better"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["left better", "tie", "right better"]
+    # In greyscale markers tell the sides.
+    assert [line.get_marker() for line in ax.get_legend().get_lines()] == ["o", "", "s"]
 
 
 def test_the_roc_curve_is_that_of_all_thresholds() -> None:
@@ -169,8 +171,10 @@ def test_margins_are_counted_by_outcome() -> None:
     assert "±0.4" in [text.get_text() for text in ax.texts]
     with pytest.raises(ValueError, match="threshold"):
         plot.margins(y, margins, -1)
-    with pytest.raises(ValueError, match="y|outcome"):
+    with pytest.raises(ValueError, match=f"y has {len(y) - 1} entries"):
         plot.margins(y[:-1], margins, 1)
+    with pytest.raises(ValueError, match="y: row 0 has 'up'; known are"):
+        plot.margins(["up"] * len(margins), margins, 1)
 
 
 def some_board(n: int = 12) -> Any:

@@ -133,7 +133,7 @@ def test_numbers_are_those_of_the_program_to_the_last_digit(
 ) -> None:
     games = Games()
     expected = told_by_program(games.columns(*names), options, tmp_path)
-    data = {
+    data: dict[str, dict[str, Any]] = {
         "weight": {"weight": games.weight},
         "group": {"group": games.group},
         "time": {"time": games.time},
@@ -152,12 +152,12 @@ def test_numbers_are_those_of_the_program_to_the_last_digit(
 
 def test_names_and_defaults_are_those_of_the_program() -> None:
     text = subprocess.run([program(), "rate", "--help"], capture_output=True, text=True).stdout
-    options = {}
+    options: dict[str, Any] = {}
     for part in re.split(r"\n +(?:-\w, )?--", text)[1:]:
-        name = re.match(r"[\w-]+", part)
-        assert name
+        option = re.match(r"[\w-]+", part)
+        assert option
         default = re.search(r"\[default: ([^\];,]*)", re.sub(r"\s+", " ", part))
-        options[name.group().replace("-", "_")] = default and default.group(1)
+        options[option.group().replace("-", "_")] = default and default.group(1)
     # What is about files, printing or comparing systems.
     of_files = {
         "help", "pairs", "items", "id", "label", "drop", "index_base", "format", "output", "chances", "top", "json", "quiet",
@@ -174,11 +174,11 @@ def test_names_and_defaults_are_those_of_the_program() -> None:
     told = {name for name, value in defaults.items() if value is None and options[name] is not None}
     assert told == {"weight", "group", "time", "k", "period", "ci_method", "resamples"}
     games = Games(60)
-    quiet = {"system": "elo", "resamples": 200}
+    quiet: dict[str, Any] = {"system": "elo", "resamples": 200}
     assert (
         rate(games.left, games.right, games.outcome, k=32, **quiet).to_dict()
         == rate(games.left, games.right, games.outcome, system="elo").to_dict()
-    )  # type: ignore[arg-type]
+    )
 
 
 def test_elo_by_hand() -> None:
@@ -443,6 +443,11 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"time": [1, 2, math.inf]}, ValueError, "time contains infinity"),
     ({"covariates": {"length": [1, 2]}}, ValueError, "length"),
     ({"neutral": [True]}, ValueError, "neutral"),
+    ({"group": ["a", None, "b"]}, ValueError, "group is missing in row 1"),
+    ({"group": [1.0, 2.0, math.nan]}, ValueError, "group is missing in row 2"),
+    ({"weight": "importance"}, ParameterError, "weight = 'importance' is not possible: expected one entry per game"),
+    ({"threads": -1}, ParameterError, "threads = -1"),
+    ({"threads": 10**6}, ParameterError, "threads = 1000000"),
 ]  # fmt: skip
 
 
@@ -480,6 +485,26 @@ def test_bad_games_are_named() -> None:
             ValueError, match="anchor = a is not possible: expected an item with a finite rating"
         ):
             rate(["a", "a"], ["b", "b"], [-1, -1], anchor=("a", 1000))
+
+
+def test_missing_entries_of_pandas_are_named() -> None:
+    pandas = pytest.importorskip("pandas")
+    ids = pandas.Series(["a", "b", pandas.NA], dtype="string")
+    with pytest.raises(ValueError, match="left is missing in row 2"):
+        rate(ids, ["b", "a", "b"], [0, 1, -1])
+    with pytest.raises(ValueError, match="outcome: row 2 has <NA>; known are left"):
+        rate(["a", "b", "a"], ["b", "a", "b"], pandas.Series(["left", "right", pandas.NA], dtype="string"))
+    whole = rate(["a", "b", "a"], ["b", "a", "b"], pandas.Series([-1, -1, 0], dtype="Int64"))
+    assert whole.to_dict() == rate(["a", "b", "a"], ["b", "a", "b"], [-1, -1, 0]).to_dict()
+
+
+def test_groups_are_resampled_alike_whatever_they_are_called() -> None:
+    games = Games(200)
+    boards = [
+        rate(games.left, games.right, games.outcome, group=names, resamples=200, seed=5)
+        for names in (games.group, 0.5 - games.group, [f"judge {k}" for k in games.group])
+    ]
+    assert boards[0].to_dict() == boards[1].to_dict() == boards[2].to_dict()
 
 
 def test_threads_change_nothing() -> None:
