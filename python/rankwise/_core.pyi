@@ -34,7 +34,6 @@ __all__ = [
     "published_pairs",
     "rate",
     "reliability",
-    "roc_curve",
     "save_items",
     "simulate_pairs",
     "spaced",
@@ -325,11 +324,6 @@ def rate(
 ) -> Board: ...
 
 # plot
-def roc_curve(
-    outcomes: NDArray[np.int8],
-    margins: NDArray[np.float64],
-    weights: NDArray[np.float64] | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float] | None: ...
 def reliability(
     outcomes: NDArray[np.int8], chances: NDArray[np.float64], of_ties: bool, n_bins: int
 ) -> tuple[list[tuple[float, float, float, float, float]], float] | None: ...

@@ -126,6 +126,16 @@ class PairData:
     feature_names: list[str] | None = None
     context_names: list[str] | None = None
 
+    @property
+    def left(self) -> NDArray[Any]:
+        """What the left items are called; their numbers, if they have no names."""
+        return self.pairs[:, 0] if self.ids is None else self.ids[self.pairs[:, 0]]
+
+    @property
+    def right(self) -> NDArray[Any]:
+        """What the right items are called; their numbers, if they have no names."""
+        return self.pairs[:, 1] if self.ids is None else self.ids[self.pairs[:, 1]]
+
     def __repr__(self) -> str:
         return _summary(self)
 

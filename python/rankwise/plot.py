@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from . import _core, _input
 from ._plot_style import _COLOURS, _CURVE, _FAINT, _INK, _MAIN, _MOST_CURVES, _NAMES, _axes, _tidy
 from ._rate import _signs
+from .metrics import comparison_auc, comparison_roc
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -263,11 +264,10 @@ def roc(
     """
     values = _input.reals(margins, None, "margins")
     signs = _signs(y, len(values), "y")
-    weights = _input.weights(sample_weight, len(values))
-    found = _core.roc_curve(signs, values, weights)
-    if found is None:
+    _, false_positives, true_positives = comparison_roc(signs, values, sample_weight=sample_weight)
+    if not len(false_positives):
         raise ValueError("y: an ROC curve needs ties and pairs that are none")
-    _, false_positives, true_positives, area = found
+    area = comparison_auc(signs, values, sample_weight=sample_weight)
     ax = _axes(ax, (4.6, 4.4))
     n_before = len(ax.get_lines())
     styles = ["solid", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (5, 1.5, 1.5, 1.5))]

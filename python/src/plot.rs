@@ -1,38 +1,12 @@
-//! What pictures show: the corners of ROC curves, and probabilities beside what came true.
+//! What pictures show: probabilities beside what came true.
 
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use rankwise::data::Verdicts;
 use rankwise::metrics::{Chance, Judged};
 
 use crate::errors::raise;
-use crate::fit::reals;
 use crate::input::outcomes;
-
-/// Thresholds, false and true positive rates, and the area below.
-type Curve<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, f64);
-
-/// The ROC curve of margins when the threshold moves from ∞ down; `None` without ties, or with nothing but ties.
-#[pyfunction]
-#[pyo3(signature = (outcomes, margins, weights=None))]
-fn roc_curve<'py>(
-    py: Python<'py>,
-    outcomes: PyReadonlyArray1<'py, i8>,
-    margins: PyReadonlyArray1<'py, f64>,
-    weights: Option<PyReadonlyArray1<'py, f64>>,
-) -> PyResult<Option<Curve<'py>>> {
-    let judged = self::outcomes(outcomes.as_slice()?).map_err(raise(py))?;
-    let weights = reals(weights)?;
-    let judged = Judged::new(&judged, margins.as_slice()?, weights.as_deref(), 0.0).map_err(raise(py))?;
-    let (Some(points), Some(area)) = (judged.roc(), judged.auc()) else { return Ok(None) };
-    let column = |number: fn(&rankwise::metrics::RocPoint) -> f64| PyArray1::from_iter(py, points.iter().map(number));
-    Ok(Some((
-        column(|point| point.threshold),
-        column(|point| point.false_positive_rate),
-        column(|point| point.true_positive_rate),
-        area,
-    )))
-}
 
 /// Bins as (predicted, observed, low, high, weight), and the mean distance of the first two.
 type Bins = (Vec<(f64, f64, f64, f64, f64)>, f64);
@@ -60,6 +34,5 @@ fn reliability(
 
 /// Adds what is here to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(roc_curve, module)?)?;
     module.add_function(wrap_pyfunction!(reliability, module)?)
 }

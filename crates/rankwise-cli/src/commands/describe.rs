@@ -1,13 +1,13 @@
 //! A model and its training, as facts and as JSON: what `train` and `inspect` have in common.
 
+use rankwise::Stop;
 use rankwise::data::Scale;
 use rankwise::kernel::KernelFunction;
 use rankwise::model::{
-    Balance, Chances, ClassScheme, ClassWeights, CoefficientSign, Constraints, GradeRule, LearntFrom, Method, Model,
-    OnlineTraining, ScoreFunction, SvmTraining, Task, ThresholdRule, TieBandKind, TieRegion, TieShare, Training,
+    Balance, Chances, ClassWeights, Constraints, GradeRule, LearntFrom, Method, Model, OnlineTraining, Task,
+    ThresholdRule, TieBandKind, TieRegion, TieShare, Training,
 };
 pub(super) use rankwise::model::{Description, or_inf};
-use rankwise::{Loss, Stop};
 
 use crate::text::{Facts, count, number, percent, rounded, rounded_or_dash};
 
