@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Outcome, cargo, command, root, step};
+use crate::{Outcome, command, root, step};
 
 /// What the tests need beside the wheel.
 const PACKAGES: [&str; 11] = [
@@ -51,8 +51,7 @@ pub(crate) fn install(python: &Path, profile: &str) -> Outcome {
 pub(crate) fn test() -> Result<[u64; 3], String> {
     let python = environment("python", &PACKAGES)?;
     install(&python, "dev")?;
-    // The program that files are exchanged with.
-    step("program", &mut cargo(&["build", "--package", "rankwise-cli"]))?;
+    // The program that files are exchanged with is there since the tests in Rust were built.
     let report = target().join("python/report.xml");
     let _ = std::fs::remove_file(&report);
     // From outside of the package's folder, so that the wheel is tested and not the folder.
