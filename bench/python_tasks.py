@@ -20,7 +20,6 @@ from kernel_peers import timed, warm
 LONG = 30.0  # seconds after which nothing is repeated
 TREES = 100
 CACHE_MB = 512
-VERSIONS = {"rankwise": "rankwise", "scikit-learn": "scikit-learn", "lightgbm": "lightgbm", "choix": "choix"}
 
 
 def measured(task, work):
@@ -215,10 +214,17 @@ def rating(task):
     return answered(task, figures, ratings=ratings)
 
 
+def version(tool):
+    if tool == "rankwise":
+        import rankwise
+
+        return rankwise.__version__
+    return importlib.metadata.version(tool)
+
+
 PARTS = {"ranking": ranking, "kernel": kernel, "tuning": tuning, "reading": reading, "rating": rating}
 
 if __name__ == "__main__":
     described = json.loads(sys.argv[1])
     reported = PARTS[described["part"]](described)
-    name = VERSIONS[described["tool"]]
-    print(json.dumps({**reported, "version": f"{name} {importlib.metadata.version(name)}"}))
+    print(json.dumps({**reported, "version": f"{described['tool']} {version(described['tool'])}"}))
