@@ -28,6 +28,7 @@ import kernel_data
 import ranking_data
 import ranking_metrics
 from common import ROOT, check_program, memory, on_cores, processor, repeated, row, run_peer, seconds, version_of
+from kernel_data import FOLDS, GRID
 from kernel_objective import spread_over_copies, values
 
 TOL = 1e-3
@@ -36,8 +37,6 @@ LEVEL, CLOSE = 1e-6, 1e-5
 TITLES = {"scikit-learn": "scikit-learn", "libsvm-1": "LIBSVM, 1 thread", "libsvm-2": "LIBSVM, 2 threads",
           "intelex-f64": "scikit-learn-intelex, f64", "intelex-f32": "scikit-learn-intelex, f32", "linfa": "linfa-svm"}
 LARGEST_MATRIX = 2e9  # bytes of the kernel matrix that linfa-svm keeps as a whole
-GRID = {"C": [0.1, 1.0, 10.0, 100.0, 1000.0], "gamma": [0.01, 0.03, 0.1, 0.3]}
-FOLDS = 5
 CAPTION = (
     "Every tool gets the same items and runs in a process of its own, on as many cores as it has threads; scikit-learn's and linfa-svm's "
     "machines use one of them. LIBSVM, built with OpenMP, is shown with one and with two: two wait busily and suffer from any other "

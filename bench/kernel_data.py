@@ -15,6 +15,8 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file, make_classification
 
 TEST_SHARE, SPLIT_SEED = 0.2, 8
+GRID = {"C": [0.1, 1.0, 10.0, 100.0, 1000.0], "gamma": [0.01, 0.03, 0.1, 0.3]}
+FOLDS = 5
 
 
 @dataclass
@@ -42,18 +44,22 @@ class Problem:
         """Text for rankwise, arrays for the others."""
         for suffix, items, labels in (("", self.items, self.labels), ("t", self.test_items, self.test_labels)):
             dump_svmlight_file(items, labels, str(folder / f"{self.name}{suffix}.svm"), zero_based=False)
-        arrays = {"y": self.labels, "yt": self.test_labels}
-        for name, items in (("x", self.items), ("t", self.test_items)):
-            if sparse.issparse(items):
-                arrays |= {f"{name}_data": items.data, f"{name}_indices": items.indices, f"{name}_indptr": items.indptr,
-                           f"{name}_shape": items.shape}
-            else:
-                arrays[name] = items
-        np.savez(folder / f"{self.name}.npz", **arrays)
+        save_arrays(folder / f"{self.name}.npz", self.items, self.labels, self.test_items, yt=self.test_labels)
+
+
+def save_arrays(path, items, labels, test_items, **more):
+    arrays = {"y": labels, **more}
+    for name, items in (("x", items), ("t", test_items)):
+        if sparse.issparse(items):
+            arrays |= {f"{name}_data": items.data, f"{name}_indices": items.indices, f"{name}_indptr": items.indptr,
+                       f"{name}_shape": items.shape}
+        else:
+            arrays[name] = items
+    np.savez(path, **arrays)
 
 
 def load_arrays(path):
-    """(items, labels, test items) as `Problem.write` left them."""
+    """(items, labels, test items) as `save_arrays` left them."""
     with np.load(path) as kept:
         def rows(name):
             if name in kept:

@@ -9,6 +9,7 @@ import sys
 import time
 
 import numpy as np
+from scipy import sparse
 
 from common import peak_memory
 
@@ -40,7 +41,7 @@ def explicit_pairs(items, labels, qid):
     better, worse = np.concatenate(better), np.concatenate(worse)
     signs = np.where(np.arange(len(better)) % 2 == 0, 1.0, -1.0)
     first, second = np.where(signs > 0, better, worse), np.where(signs > 0, worse, better)
-    if items.nnz > 0.5 * np.prod(items.shape):
+    if sparse.issparse(items) and items.nnz > 0.5 * np.prod(items.shape):
         items = items.toarray()
     return items[first] - items[second], signs
 

@@ -74,6 +74,15 @@ def write_halves(path, games):
                 file.write(f"i{a},i{b},left,0.5\ni{a},i{b},right,0.5\n")
 
 
+def halves(games):
+    """(left, right, outcome, weight) with every tie as half a win for either side."""
+    tied = games["outcome"] == 0
+    left, right = (np.concatenate([games[side], games[side][tied]]) for side in ("left", "right"))
+    outcome = np.concatenate([np.where(tied, -1, games["outcome"]), np.ones(tied.sum(), dtype=int)])
+    weight = np.concatenate([np.where(tied, 0.5, 1.0), np.full(tied.sum(), 0.5)])
+    return left, right, outcome, weight
+
+
 def cells(games):
     """(first, second, counts of first won, tied, second won) of every pair of items that met."""
     n = len(games["r"])

@@ -210,18 +210,19 @@ def choix_dense(task):
     return {"seconds": seconds, "prepare": prepare, "games": len(left), "version": version("choix")}, answer
 
 
+def twice(left, right, outcome):
+    """A list of (better, worse): every game twice, a tie once for either side."""
+    data = []
+    for a, b, who in zip(left.tolist(), right.tolist(), outcome.tolist()):
+        data += [(a, b), (a, b)] if who < 0 else [(b, a), (b, a)] if who > 0 else [(a, b), (b, a)]
+    return data
+
+
 def choix_opt(task):
     import choix
 
     left, right, outcome, n = load(task)
-
-    def twice():
-        data = []
-        for a, b, who in zip(left.tolist(), right.tolist(), outcome.tolist()):
-            data += [(a, b), (a, b)] if who < 0 else [(b, a), (b, a)] if who > 0 else [(a, b), (b, a)]
-        return data
-
-    data, prepare = timed(twice)
+    data, prepare = timed(lambda: twice(left, right, outcome))
     answer, seconds = timed(lambda: choix.opt_pairwise(n, data, alpha=0.0, method=task["method"]))
     return {"seconds": seconds, "prepare": prepare, "games": len(left), "version": version("choix")}, answer
 

@@ -1,6 +1,8 @@
 //! Benchmarks beside other tools, in a virtual environment of their own.
 
-use crate::{Outcome, cargo, command, root, step};
+use std::path::Path;
+
+use crate::{Outcome, cargo, command, python, root, step};
 
 pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
     let (script, packages): (&str, &[&str]) = match name {
@@ -14,10 +16,11 @@ pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
         "classes" => ("bench/classes.py", &["numpy", "scipy", "scikit-learn"]),
         "ratings" => ("bench/ratings.py", &["numpy", "scipy"]),
         "coverage" => ("bench/coverage.py", &["numpy", "scipy"]),
+        "python" => ("bench/python.py", &["maturin>=1.8,<2", "numpy", "scipy", "scikit-learn>=1.6"]),
         "out-of-core" => ("bench/out_of_core.py", &["numpy"]),
         _ => {
-            let known = "classes, comparing, comparing-kernel, coverage, kernel, ordinal, programs, tuning, ranking, \
-                         ratings, out-of-core";
+            let known = "classes, comparing, comparing-kernel, coverage, kernel, ordinal, programs, python, tuning, \
+                         ranking, ratings, out-of-core";
             return Err(format!("unknown benchmark {name}; there are: {known}"));
         }
     };
@@ -34,6 +37,7 @@ pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
     // Not every platform has wheels or a compiler for these; the table names what is missing.
     let wanted: &[&str] = match name {
         "kernel" => &["scikit-learn-intelex", "libsvm-official"],
+        "python" => &["lightgbm", "choix"],
         "ratings" => &["evalica", "choix", "arena-rank", "openskill", "trueskill", "elote"],
         _ => &[],
     };
@@ -41,6 +45,9 @@ pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
         if let Err(problem) = install(&[package]) {
             eprintln!("warning: {package}: {problem}");
         }
+    }
+    if name == "python" {
+        python::install(Path::new(&python), "release")?;
     }
     step(name, command(&python, &[script]).args(args))
 }
