@@ -103,7 +103,9 @@ class Machine(BaseEstimator):
         try:
             from tqdm.auto import tqdm
         except ImportError:
-            warnings.warn("progress is shown by tqdm, which is not installed: pip install tqdm", RankwiseWarning, stacklevel=4)
+            warnings.warn(
+                "progress is shown by tqdm, which is not installed: pip install tqdm", RankwiseWarning, stacklevel=4
+            )
             yield None
             return
         with tqdm(desc=type(self).__name__, unit=" iterations", leave=True) as bar:
@@ -136,10 +138,14 @@ class Machine(BaseEstimator):
             return
         kind = type(self).__name__
         if known is None:
-            warnings.warn(f"X has feature names, but {kind} was fitted without feature names", UserWarning, stacklevel=4)
+            warnings.warn(
+                f"X has feature names, but {kind} was fitted without feature names", UserWarning, stacklevel=4
+            )
         elif names is None:
             warnings.warn(
-                f"X does not have valid feature names, but {kind} was fitted with feature names", UserWarning, stacklevel=4
+                f"X does not have valid feature names, but {kind} was fitted with feature names",
+                UserWarning,
+                stacklevel=4,
             )
         elif list(known) != names:
             missing = [name for name in known if name not in set(names)]
@@ -149,7 +155,9 @@ class Machine(BaseEstimator):
                 text += "Feature names unseen at fit time:\n" + "".join(f"- {name}\n" for name in unseen[:5])
                 text += "- ...\n" if len(unseen) > 5 else ""
             if missing:
-                text += "Feature names seen at fit time, yet now missing:\n" + "".join(f"- {name}\n" for name in missing[:5])
+                text += "Feature names seen at fit time, yet now missing:\n" + "".join(
+                    f"- {name}\n" for name in missing[:5]
+                )
                 text += "- ...\n" if len(missing) > 5 else ""
             if not missing and not unseen:
                 text += "Feature names must be in the same order as they were in fit.\n"
@@ -207,6 +215,11 @@ class Machine(BaseEstimator):
             biases = biases - weights @ shift
         return weights, biases
 
+    def _biases(self, attribute: str) -> Array:
+        """What is added to the scores of each machine."""
+        model = self._fitted(attribute)
+        return model.biases if model.weights is None else self._raw_weights(attribute)[1]
+
     @property
     def coef_(self) -> Array:
         """Weights of features, of linear machines: scores are ``X @ coef_ + intercept_``, whatever the scaling."""
@@ -215,8 +228,8 @@ class Machine(BaseEstimator):
 
     @property
     def intercept_(self) -> Any:
-        """What is added to all scores, of linear machines."""
-        return float(self._raw_weights("intercept_")[1][0])
+        """What is added to all scores."""
+        return float(self._biases("intercept_")[0])
 
     def _support(self, attribute: str) -> tuple[_core.Items, Array]:
         support = self._fitted(attribute).support

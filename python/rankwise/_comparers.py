@@ -45,7 +45,14 @@ class Comparer(Machine):
         weights = _input.weights(sample_weight, n)
         with self._progress() as tell:
             model = _core.fit_pairs(
-                self._method, self._params(), read, outcomes, weights, _input.groups(groups, n, "groups"), self._threads(), tell
+                self._method,
+                self._params(),
+                read,
+                outcomes,
+                weights,
+                _input.groups(groups, n, "groups"),
+                self._threads(),
+                tell,
             )
         self._support_rows = self._find_support(model, pairs)
         self.classes_ = np.array([-1, 0, 1])
@@ -67,7 +74,9 @@ class Comparer(Machine):
         array = np.asarray(pairs)
         if array.ndim == 3:
             if array.shape[1] != 2:
-                raise ValueError(f"pairs has shape {array.shape}: (n, 2, features) is needed, the two sides of each pair")
+                raise ValueError(
+                    f"pairs has shape {array.shape}: (n, 2, features) is needed, the two sides of each pair"
+                )
             if array.shape[0] == 0 or array.shape[2] == 0:
                 raise ValueError(f"pairs has shape {array.shape}: at least one pair and one feature are needed")
             array = _input.floats(array, "pairs")
@@ -79,7 +88,9 @@ class Comparer(Machine):
                     "without it pairs have shape (n, 2, features)"
                 )
             if array.dtype.kind not in "iu":
-                raise ValueError(f"pairs has elements of type {array.dtype}: with preprocessor whole numbers are needed")
+                raise ValueError(
+                    f"pairs has elements of type {array.dtype}: with preprocessor whole numbers are needed"
+                )
             if array.shape[0] == 0:
                 raise ValueError("pairs has no rows: at least one pair is needed")
             read, names = self._looked_up(array)
@@ -90,7 +101,9 @@ class Comparer(Machine):
         if context is not None:
             described = _input.items(context, "context")
             if described.n_items != read.n_pairs:
-                raise ValueError(f"context has {described.n_items} rows for {read.n_pairs} pairs: one per pair is needed")
+                raise ValueError(
+                    f"context has {described.n_items} rows for {read.n_pairs} pairs: one per pair is needed"
+                )
             columns = _input.column_names(context) if _input.is_table(context) else None
             read = read.with_context(described, columns or [f"context{k}" for k in range(described.n_features)])
         return read, names
@@ -101,7 +114,9 @@ class Comparer(Machine):
             rows, numbers = self.preprocessor(distinct), places.reshape(numbers.shape)
             items = _input.items(rows, "preprocessor")
             if items.n_items != len(distinct):
-                raise ValueError(f"preprocessor made {items.n_items} rows of {len(distinct)} item numbers: one row each is needed")
+                raise ValueError(
+                    f"preprocessor made {items.n_items} rows of {len(distinct)} item numbers: one row each is needed"
+                )
         else:
             rows = self.preprocessor
             items = _input.items(rows, "preprocessor")

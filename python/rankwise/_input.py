@@ -40,7 +40,9 @@ def _numbers_of_objects(X: NDArray[Any], name: str) -> NDArray[Any]:
         return X.astype(np.float64)
     except (TypeError, ValueError) as problem:
         kind = TypeError if isinstance(problem, TypeError) else ValueError
-        raise kind(f"{name} has elements that are no numbers ({problem}): encode them as numbers, or leave them out") from None
+        raise kind(
+            f"{name} has elements that are no numbers ({problem}): encode them as numbers, or leave them out"
+        ) from None
 
 
 def reals(values: Any, n: Optional[int], name: str) -> NDArray[np.float64]:
@@ -68,12 +70,18 @@ def vector(values: Any, n: Optional[int], name: str) -> NDArray[Any]:
 
         from .exceptions import RankwiseWarning
 
-        warnings.warn(f"A column-vector {name} was passed when a 1d array was expected", _conversion(RankwiseWarning), stacklevel=4)
+        warnings.warn(
+            f"A column-vector {name} was passed when a 1d array was expected",
+            _conversion(RankwiseWarning),
+            stacklevel=4,
+        )
         array = array.ravel()
     if array.ndim != 1:
         raise ValueError(f"{name} should be a 1d array, got an array of shape {array.shape} instead")
     if n is not None and len(array) != n:
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: {name} has {len(array)} entries, expected {n}")
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: {name} has {len(array)} entries, expected {n}"
+        )
     return array
 
 
@@ -117,7 +125,9 @@ def items(X: Any, name: str = "X") -> _core.Items:
         return _table(X, name)
     array = np.asarray(X)
     if array.ndim == 0:
-        raise ValueError(f"Expected 2D array, got scalar array instead: {name} = {array!r}. Reshape your data: a row per item.")
+        raise ValueError(
+            f"Expected 2D array, got scalar array instead: {name} = {array!r}. Reshape your data: a row per item."
+        )
     if array.ndim == 1:
         raise ValueError(
             f"Expected 2D array, got 1D array instead: {name} has shape {array.shape}. "
@@ -133,9 +143,13 @@ def items(X: Any, name: str = "X") -> _core.Items:
 def check_shape(shape: tuple[int, ...], name: str) -> None:
     """At least one item, at least one feature."""
     if shape[0] == 0:
-        raise ValueError(f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required: {name} has no rows.")
+        raise ValueError(
+            f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required: {name} has no rows."
+        )
     if shape[1] == 0:
-        raise ValueError(f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required: {name} has no columns.")
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required: {name} has no columns."
+        )
 
 
 def _sparse(X: Any, name: str) -> _core.Items:
@@ -207,13 +221,17 @@ def weights(values: Any, n: int, name: str = "sample_weight") -> Optional[NDArra
     if given.ndim == 0:
         given = np.full(n, given)
     if given.ndim != 1:
-        raise ValueError(f"{name} must be 1D array or scalar, got an array of shape {given.shape}: one weight per item is needed")
+        raise ValueError(
+            f"{name} must be 1D array or scalar, got an array of shape {given.shape}: one weight per item is needed"
+        )
     if len(given) != n:
         raise ValueError(f"{name}.shape == {given.shape}, expected ({n},): one weight per item is needed")
     array = reals(given, n, name)
     below = np.flatnonzero(array < 0)
     if below.size:
-        raise ValueError(f"{name} has negative values (row {below[0]}: {array[below[0]]}): weights of at least 0 are needed")
+        raise ValueError(
+            f"{name} has negative values (row {below[0]}: {array[below[0]]}): weights of at least 0 are needed"
+        )
     if not array.any():
         raise ValueError(f"{name}: all weights are zero, so nothing is left to learn from")
     return array

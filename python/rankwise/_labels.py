@@ -213,7 +213,9 @@ class SVC(Machine):
         if isinstance(self.class_weight, dict):
             unknown = [label for label in self.class_weight if label not in classes]
             if unknown:
-                raise ValueError(f"class_weight names {unknown[0]!r}, which is no class of y; there are {list(classes)[:10]}")
+                raise ValueError(
+                    f"class_weight names {unknown[0]!r}, which is no class of y; there are {list(classes)[:10]}"
+                )
             params["class_weight"] = [(class_name(label), float(w)) for label, w in self.class_weight.items()]
         called = [class_name(label) for label in classes]
         with self._progress() as tell:
@@ -269,8 +271,8 @@ class SVC(Machine):
 
     @property
     def intercept_(self) -> Array:
-        """What each machine adds to its scores (linear)."""
-        return self._raw_weights("intercept_")[1]
+        """What each machine adds to its scores."""
+        return self._biases("intercept_")
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags
@@ -296,7 +298,9 @@ def _check_classes(labels: NDArray[Any]) -> None:
         missing = [row for row, label in enumerate(labels) if label is None or label != label]
         if missing:
             raise ValueError(f"Input y contains NaN or None (in row {missing[0]}): every item needs a class")
-        if len({type(label) for label in labels} & {str, bytes}) and not all(isinstance(label, (str, bytes)) for label in labels):
+        if len({type(label) for label in labels} & {str, bytes}) and not all(
+            isinstance(label, (str, bytes)) for label in labels
+        ):
             raise TypeError("y mixes text and numbers: make all classes text, or all numbers")
 
 

@@ -178,10 +178,7 @@ class Leaderboard:
                 raise ParameterError(
                     f"left has {len(left)} items and right {len(right)}: one of each per pair is needed"
                 )
-            sides = [
-                np.array([self._number(item) for item in list(side)], dtype=np.uint32)
-                for side in (left, right)
-            ]
+            sides = [np.array([self._number(item) for item in list(side)], dtype=np.uint32) for side in (left, right)]
             return self._board.chances_of(sides[0], sides[1]).reshape(-1, 3)
         found = self._board.chances(self._number(left), self._number(right))
         return (np.nan, np.nan, np.nan) if found is None else found
@@ -281,9 +278,7 @@ class Leaderboard:
             if np.isnan(effect.value):
                 remarks.append(f"{name}: the games cannot tell")
             else:
-                remarks.append(
-                    f"{name}: {value} {word}" + ("" if np.isnan(effect.lower) else f" ({low} to {high})")
-                )
+                remarks.append(f"{name}: {value} {word}" + ("" if np.isnan(effect.lower) else f" ({low} to {high})"))
         return remarks
 
     def __repr__(self) -> str:
@@ -305,8 +300,7 @@ class Leaderboard:
         def row(cells: list[str], tag: str) -> str:
             align = ["left"] + ["right"] * (len(cells) - 1)
             made = (
-                f'<{tag} style="text-align: {side}">{html.escape(cell)}</{tag}>'
-                for side, cell in zip(align, cells)
+                f'<{tag} style="text-align: {side}">{html.escape(cell)}</{tag}>' for side, cell in zip(align, cells)
             )
             return f"<tr>{''.join(made)}</tr>"
 

@@ -6,7 +6,6 @@ import warnings
 from typing import Any, ClassVar, Optional, TypeVar, Union
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import _core, _input
 from ._base import Array, Machine
@@ -24,9 +23,7 @@ class Ranker(Machine):
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"qid": True}
     __metadata_request__score: ClassVar[dict[str, Any]] = {"qid": True}
 
-    def fit(
-        self: Self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None, group_weight: Any = None
-    ) -> Self:
+    def fit(self: Self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None, group_weight: Any = None) -> Self:
         """Learns from items with labels.
 
         Parameters
@@ -60,7 +57,9 @@ class Ranker(Machine):
         names = self._names(X)
         items = _input.items(X)
         if items.n_items < 2:
-            raise ValueError(f"Found array with 1 sample(s) while {type(self).__name__} needs at least two items to compare")
+            raise ValueError(
+                f"Found array with 1 sample(s) while {type(self).__name__} needs at least two items to compare"
+            )
         labels = self._labels(y, items.n_items)
         groups = _groups(qid, items.n_items)
         weights = _input.weights(sample_weight, items.n_items)
@@ -75,7 +74,9 @@ class Ranker(Machine):
 
     def _labels(self, y: Any, n: int) -> Array:
         if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None: labels are needed")
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None: labels are needed"
+            )
         return _input.reals(y, n, "y")
 
     def predict(self, X: Any) -> Array:
@@ -124,7 +125,9 @@ def _group_weights(values: Any, groups: Optional[_core.Groups], n: int) -> Optio
     of_groups[numbers] = rows
     differs = np.flatnonzero(of_groups[numbers] != rows)
     if differs.size:
-        raise ValueError(f"group_weight has different weights within one group (row {differs[0]}): give all its items the same")
+        raise ValueError(
+            f"group_weight has different weights within one group (row {differs[0]}): give all its items the same"
+        )
     return of_groups
 
 

@@ -107,24 +107,16 @@ def rate(
     >>> left, tie, right = board.chances("a", "c")
     """
     given = {"weight": weight, "group": group, "time": time, "neutral": neutral}
-    if (
-        hasattr(left, "collect_schema")
-        and hasattr(left, "collect")
-        and not hasattr(left, "__arrow_c_stream__")
-    ):
+    if hasattr(left, "collect_schema") and hasattr(left, "collect") and not hasattr(left, "__arrow_c_stream__"):
         left = left.collect()  # a lazy frame of polars
     if _input.is_table(left) and right is None and outcome is None:
         left, right, outcome, given, found = _columns(left, given)
         covariates = {**found, **(covariates or {})}
     elif right is None or outcome is None:
         missing = "right" if right is None else "outcome"
-        raise ParameterError(
-            f"{missing} is missing: give left, right and outcome, or a table that has these columns"
-        )
+        raise ParameterError(f"{missing} is missing: give left, right and outcome, or a table that has these columns")
     if not (isinstance(threads, (int, np.integer)) and threads >= 0):
-        raise ParameterError(
-            f"threads = {threads!r} is not possible: expected a number of threads, or 0 for all"
-        )
+        raise ParameterError(f"threads = {threads!r} is not possible: expected a number of threads, or 0 for all")
     ids, numbers = _numbered(left, right)
     n = len(numbers[0])
     if n == 0:
@@ -135,9 +127,7 @@ def rate(
             f"left and right are the same item in row {same[0]} ({ids[numbers[0][same[0]]]!r}): a game has two sides"
         )
     signs = _signs(outcome, n)
-    weights = (
-        None if given["weight"] is None else _input.weights(_array(given["weight"], "weight"), n, "weight")
-    )
+    weights = None if given["weight"] is None else _input.weights(_array(given["weight"], "weight"), n, "weight")
     times = _times(given["time"], n)
     effects = _effects(covariates, n)
     settings = {
@@ -159,9 +149,7 @@ def rate(
         anchor=anchored,
         threads=threads,
     )
-    found_warnings = _input_warnings(times, effects, system) + [
-        _in_python(text) for text in board.facts()["warnings"]
-    ]
+    found_warnings = _input_warnings(times, effects, system) + [_in_python(text) for text in board.facts()["warnings"]]
     for text in found_warnings:
         _warnings.warn(text, RankwiseWarning, stacklevel=2)
     return Leaderboard._of(board, ids, tuple(found_warnings))
@@ -203,31 +191,21 @@ def _list(values: Any) -> list[Any]:
 
 def _numbered(left: Any, right: Any) -> tuple[list[Any], tuple[NDArray[np.uint32], NDArray[np.uint32]]]:
     """Distinct ids in the order they appear in, row by row, and the number of each side's."""
-    if all(
-        isinstance(side, np.ndarray) and side.ndim == 1 and side.dtype.kind in "iu" for side in (left, right)
-    ):
+    if all(isinstance(side, np.ndarray) and side.ndim == 1 and side.dtype.kind in "iu" for side in (left, right)):
         found = _numbered_integers(left, right)
         if found is not None:
             return found
     sides = []
     for name, values in (("left", left), ("right", right)):
-        if (
-            isinstance(values, (str, bytes))
-            or not hasattr(values, "__len__")
-            and not isinstance(values, Iterable)
-        ):
+        if isinstance(values, (str, bytes)) or not hasattr(values, "__len__") and not isinstance(values, Iterable):
             raise ParameterError(f"{name} = {values!r} is not possible: expected one id per game")
         sides.append(_list(values))
     if len(sides[0]) != len(sides[1]):
-        raise DataError(
-            f"left has {len(sides[0])} entries and right {len(sides[1])}: one of each per game is needed"
-        )
+        raise DataError(f"left has {len(sides[0])} entries and right {len(sides[1])}: one of each per game is needed")
     try:
         distinct = dict.fromkeys(itertools.chain.from_iterable(zip(*sides)))
     except TypeError as problem:
-        raise ParameterError(
-            f"left, right: ids cannot be told apart ({problem}); use text or numbers"
-        ) from None
+        raise ParameterError(f"left, right: ids cannot be told apart ({problem}); use text or numbers") from None
     ids = list(distinct)
     for bad in ids:
         if _is_missing(bad):
@@ -283,9 +261,7 @@ def _signs(outcome: Any, n: int, name: str = "outcome") -> NDArray[np.int8]:
         sign = None if isinstance(word, bool) else _core.parse_outcome(str(word))
         if sign is None:
             row = next(
-                row
-                for row, other in enumerate(words)
-                if other is word or (type(other) is type(word) and other == word)
+                row for row, other in enumerate(words) if other is word or (type(other) is type(word) and other == word)
             )
             known = ", ".join(_core.outcome_words())
             raise DataError(f"{name}: row {row} has {word!r}; known are {known}")

@@ -48,7 +48,10 @@ class Tuned(Generic[Estimator]):
         import pandas
 
         return pandas.DataFrame(
-            [{**point["params"], "mean": point["mean"], **{f"fold{k}": v for k, v in enumerate(point["folds"])}} for point in self.points_]
+            [
+                {**point["params"], "mean": point["mean"], **{f"fold{k}": v for k, v in enumerate(point["folds"])}}
+                for point in self.points_
+            ]
         )
 
     def __repr__(self) -> str:
@@ -127,7 +130,9 @@ def _searched(estimator: Machine, grid: Optional[Mapping[str, Any]]) -> dict[str
     for name, given in (grid or {}).items():
         if name not in _NAMES or name not in params:
             known = ", ".join(known for known in _NAMES if known in params)
-            raise ParameterError(f"grid = {name!r} is not possible: the names for {type(estimator).__name__} are {known}")
+            raise ParameterError(
+                f"grid = {name!r} is not possible: the names for {type(estimator).__name__} are {known}"
+            )
         values[name] = _values(name, given)
     return values
 
@@ -138,7 +143,9 @@ def _values(name: str, given: Any) -> list[Any]:
         try:
             return _core.spaced(float(lo), float(hi), int(n))
         except ValueError as problem:
-            raise ParameterError(f"grid[{name!r}] = {given!r} is not possible: expected 'lo:hi:n' ({problem})") from None
+            raise ParameterError(
+                f"grid[{name!r}] = {given!r} is not possible: expected 'lo:hi:n' ({problem})"
+            ) from None
     if isinstance(given, str) or not isinstance(given, Iterable):
         given = [given]
     listed = [value.item() if isinstance(value, np.generic) else value for value in given]
@@ -189,7 +196,9 @@ def _bar(estimator: Machine) -> Iterator[Optional[Callable[[int, float, float], 
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        warnings.warn("progress is shown by tqdm, which is not installed: pip install tqdm", RankwiseWarning, stacklevel=4)
+        warnings.warn(
+            "progress is shown by tqdm, which is not installed: pip install tqdm", RankwiseWarning, stacklevel=4
+        )
         yield None
         return
     with tqdm(desc="tune", unit=" fits") as bar:
@@ -214,7 +223,15 @@ def _unpacked(valid: tuple[Any, ...]) -> tuple[Any, Any, Any]:
 
 
 def _tune_items(
-    estimator: Any, params: dict[str, Any], search: _core.Search, X: Any, y: Any, qid: Any, sample_weight: Any, valid: Any, tell: Tell
+    estimator: Any,
+    params: dict[str, Any],
+    search: _core.Search,
+    X: Any,
+    y: Any,
+    qid: Any,
+    sample_weight: Any,
+    valid: Any,
+    tell: Tell,
 ) -> Model:
     names = estimator._names(X)
     items = _input.items(X)
@@ -250,7 +267,16 @@ def _tune_items(
         of_labels = isinstance(estimator, (SVR, OrdinalSVM))
         search_for = _core.tune_labels if of_labels else _core.tune_items
         model = search_for(
-            estimator._method, params, search, items, _input.reals(y, n, "y"), groups, weights, measured(held_y), threads, tell
+            estimator._method,
+            params,
+            search,
+            items,
+            _input.reals(y, n, "y"),
+            groups,
+            weights,
+            measured(held_y),
+            threads,
+            tell,
         )
         estimator._has_groups = groups is not None
     estimator._support_rows = model.support_among(items)
@@ -285,14 +311,20 @@ def _tune_pairs(
     return model, names
 
 
-def _told(estimator: Estimator, model: _core.Model, names: Optional[list[str]], searched: dict[str, list[Any]]) -> Tuned[Estimator]:
+def _told(
+    estimator: Estimator, model: _core.Model, names: Optional[list[str]], searched: dict[str, list[Any]]
+) -> Tuned[Estimator]:
     tuning = json.loads(model.tuning() or "{}")
     for text in tuning.get("warnings", []):
         warnings.warn(text, RankwiseWarning, stacklevel=3)
     has_loss = "loss" in estimator.get_params(deep=False)
     points = [_point(point, has_loss) for point in tuning["points"]]
     best = points[tuning["best"]]
-    varied = {name for name in best["params"] if name in searched or any(p["params"].get(name) != best["params"][name] for p in points)}
+    varied = {
+        name
+        for name in best["params"]
+        if name in searched or any(p["params"].get(name) != best["params"][name] for p in points)
+    }
     estimator.set_params(**best["params"])
     estimator._adopt(model, names)
     return Tuned(

@@ -32,5 +32,9 @@ class BaseEstimator:
 
     def __repr__(self) -> str:
         defaults = {name: p.default for name, p in inspect.signature(type(self).__init__).parameters.items()}
-        shown = [f"{name}={value!r}" for name, value in self.get_params().items() if value is not defaults[name] and repr(value) != repr(defaults[name])]
+        shown = [
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if value is not defaults[name] and repr(value) != repr(defaults[name])
+        ]
         return f"{type(self).__name__}({', '.join(shown)})"

@@ -227,9 +227,7 @@ def simulate_ranking(
     n_features, n_grades = _whole(n_features, "n_features", 1), _whole(n_grades, "n_grades", 1)
     noise = _real(noise, "noise")
     if not (noise >= 0 and np.isfinite(noise)):
-        raise ParameterError(
-            f"noise = {noise} is not possible: expected a finite standard deviation of at least 0"
-        )
+        raise ParameterError(f"noise = {noise} is not possible: expected a finite standard deviation of at least 0")
     random = np.random.Generator(np.random.PCG64(_whole(seed, "seed", 0)))
     n = n_groups * n_items
     direction = random.standard_normal(n_features)
@@ -249,9 +247,7 @@ def simulate_ranking(
     return X, y, np.repeat(np.arange(n_groups, dtype=np.int64), n_items)
 
 
-def load_svmlight(
-    path: Path, *, n_features: int | None = None, index_base: int = 1, dtype: Any = None
-) -> ItemData:
+def load_svmlight(path: Path, *, n_features: int | None = None, index_base: int = 1, dtype: Any = None) -> ItemData:
     """Items in SVMlight's format, in which LETOR data come: ``label [qid:GROUP] [cost:WEIGHT] index:value ... [# comment]``.
 
     Parameters
@@ -465,9 +461,7 @@ def load_published(
         if word == "arff":
             return _item_data(_core.load_arff(file, label, _names(drop), storage), dtype)
         if word == "letor":
-            return _item_data(
-                _core.load_letor(file, number, "train" if part is None else part, storage), dtype
-            )
+            return _item_data(_core.load_letor(file, number, "train" if part is None else part, storage), dtype)
         return _pair_data(_core.load_published_pairs(word, file, group), dtype)
     except DataError as fault:
         if os.path.exists(file):
@@ -477,9 +471,7 @@ def load_published(
         raise missing from None
 
 
-def save_svmlight(
-    path: Path, X: Any, y: Any, qid: Any = None, *, sample_weight: Any = None, ids: Any = None
-) -> None:
+def save_svmlight(path: Path, X: Any, y: Any, qid: Any = None, *, sample_weight: Any = None, ids: Any = None) -> None:
     """Writes items in SVMlight's format, complete or not at all; :func:`load_svmlight` reads the same numbers.
 
     Parameters
@@ -524,9 +516,7 @@ def _is_arff(file: str) -> bool:
 
 
 def _whole(value: Any, name: str, least: int, most: int | None = None) -> int:
-    range_ = (
-        f"a whole number of at least {least}" if most is None else f"a whole number from {least} to {most}"
-    )
+    range_ = f"a whole number of at least {least}" if most is None else f"a whole number from {least} to {most}"
     try:
         number = operator.index(value)
     except TypeError:
@@ -589,9 +579,7 @@ def _refuse(where: str, **given: Any) -> None:
     """Refuses arguments that mean nothing there."""
     for name, value in given.items():
         if value is not None:
-            raise ParameterError(
-                f"{name} = {value!r} is not possible: {where} have no such choice; leave it out"
-            )
+            raise ParameterError(f"{name} = {value!r} is not possible: {where} have no such choice; leave it out")
 
 
 def _warn(found: dict[str, Any]) -> None:
@@ -604,9 +592,7 @@ def _matrix(parts: dict[str, Any], dtype: Any = None, n_features: int | None = N
     (n_rows, n_cols), values, rows = parts["shape"], parts["values"], parts["rows"]
     width = n_cols if n_features is None else _whole(n_features, "n_features", 1)
     if width < n_cols:
-        raise ParameterError(
-            f"n_features = {width} is not possible: the file has features up to number {n_cols}"
-        )
+        raise ParameterError(f"n_features = {width} is not possible: the file has features up to number {n_cols}")
     if dtype is not None:
         values = values.astype(dtype, copy=False)
     if rows is None:

@@ -364,9 +364,7 @@ class _Score:
         self.name = name
         self.__name__ = name
 
-    def __call__(
-        self, y: Any, scores: Any, qid: Any = None, sample_weight: Any = None, ids: Any = None
-    ) -> float:
+    def __call__(self, y: Any, scores: Any, qid: Any = None, sample_weight: Any = None, ids: Any = None) -> float:
         return item_metric(self.name, y, scores, qid, sample_weight=sample_weight, ids=ids)
 
     def __repr__(self) -> str:
@@ -462,9 +460,7 @@ def _chances(probabilities: Any, n: int) -> NDArray[np.float64]:
         raise ValueError(
             f"probabilities have shape {array.shape}, expected ({n}, 3): a row per pair with P(left), P(tie) and P(right)"
         )
-    wrong = np.flatnonzero(
-        ~((array >= 0) & (array <= 1)).all(axis=1) | ~(np.abs(array.sum(axis=1) - 1) <= 1e-4)
-    )
+    wrong = np.flatnonzero(~((array >= 0) & (array <= 1)).all(axis=1) | ~(np.abs(array.sum(axis=1) - 1) <= 1e-4))
     if wrong.size:
         raise ValueError(
             f"probabilities in row {wrong[0]} are {array[wrong[0]].tolist()}: expected numbers from 0 to 1 that sum to 1"

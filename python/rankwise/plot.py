@@ -74,9 +74,7 @@ def level_curves(
             f"pairs has shape {sides.shape}: two items with features each are needed, (n_pairs, 2, n_features)"
         )
     known = [
-        rows
-        for rows in (points, None if sides is None else sides.reshape(-1, sides.shape[2]))
-        if rows is not None
+        rows for rows in (points, None if sides is None else sides.reshape(-1, sides.shape[2])) if rows is not None
     ]
     seen = np.concatenate(known) if known else None
     x, y = features
@@ -84,9 +82,7 @@ def level_curves(
         limits = _limits(None if seen is None else seen[:, [x, y]])
     x0, x1, y0, y1 = limits
     if not (bool(np.isfinite(limits).all()) and x0 < x1 and y0 < y1):
-        raise ValueError(
-            f"limits = {limits!r} is not possible: expected (x0, x1, y0, y1) with x0 < x1 and y0 < y1"
-        )
+        raise ValueError(f"limits = {limits!r} is not possible: expected (x0, x1, y0, y1) with x0 < x1 and y0 < y1")
     if resolution < 2:
         raise ValueError(f"resolution = {resolution} is not possible: expected at least 2 points")
     n_features = int(getattr(estimator, "n_features_in_", 0)) or (2 if seen is None else seen.shape[1])
@@ -101,9 +97,7 @@ def level_curves(
     at = _levels(heights, threshold, levels)
     if len(at):
         width = 1.0 if len(at) <= 20 else 0.7
-        curves = ax.contour(
-            at_x, at_y, heights, levels=at, colors=_CURVE, linewidths=width, linestyles="solid"
-        )
+        curves = ax.contour(at_x, at_y, heights, levels=at, colors=_CURVE, linewidths=width, linestyles="solid")
         texts = ax.clabel(
             curves,
             curves.levels[:: 1 + (len(at) - 1) // 6],
@@ -117,9 +111,7 @@ def level_curves(
     if sides is not None:
         _segments(ax, sides[:, :, [x, y]], outcomes)
     if points is not None:
-        ax.scatter(
-            points[:, x], points[:, y], s=14, facecolor="white", edgecolor=_INK, linewidth=0.8, zorder=3
-        )
+        ax.scatter(points[:, x], points[:, y], s=14, facecolor="white", edgecolor=_INK, linewidth=0.8, zorder=3)
     ax.set_xlim(x0, x1)
     ax.set_ylim(y0, y1)
     names = _feature_names(estimator, items)
@@ -181,12 +173,7 @@ def _levels(heights: NDArray[np.float64], threshold: float | None, levels: Any) 
         return np.unique(np.asarray(levels, dtype=np.float64))
     if not high > low:
         return np.array([])
-    if (
-        levels is None
-        and threshold is not None
-        and threshold > 0
-        and (high - low) / threshold <= _MOST_CURVES
-    ):
+    if levels is None and threshold is not None and threshold > 0 and (high - low) / threshold <= _MOST_CURVES:
         first, last = np.ceil(low / threshold), np.floor(high / threshold)
         if last > first:
             return threshold * np.arange(first, last + 1)
@@ -214,9 +201,7 @@ def _segments(ax: Any, sides: NDArray[np.float64], outcomes: Any) -> None:
             continue
         colour, dashes = _COLOURS[sign], (0, (2, 1.5)) if sign == 0 else "solid"
         name = _NAMES[sign]
-        lines = LineCollection(
-            list(of), colors=colour, linewidths=1.2, linestyles=[dashes], label=name, zorder=2
-        )
+        lines = LineCollection(list(of), colors=colour, linewidths=1.2, linestyles=[dashes], label=name, zorder=2)
         ax.add_collection(lines)
         if sign != 0:
             end = of[:, 0] if sign == -1 else of[:, 1]
@@ -224,9 +209,7 @@ def _segments(ax: Any, sides: NDArray[np.float64], outcomes: Any) -> None:
         style: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": 1.2}
         handles[sign] = Line2D([], [], label=name, marker=markers[sign], markersize=3.6, **style)
     made = [handles[sign] for sign in (-1, 0, 1) if sign in handles]
-    ax.legend(
-        handles=made, frameon=False, fontsize=9, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.13)
-    )
+    ax.legend(handles=made, frameon=False, fontsize=9, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.13))
 
 
 def roc(
@@ -343,9 +326,7 @@ def margins(
     ax.set_ylim(bottom=0)
     ax.set_xlabel("margin: score(right) − score(left)")
     ax.set_ylabel("pairs")
-    ax.legend(
-        frameon=False, fontsize=9, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0), borderaxespad=0.2
-    )
+    ax.legend(frameon=False, fontsize=9, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0), borderaxespad=0.2)
     _tidy(ax)
     return ax
 
@@ -382,9 +363,7 @@ def leaderboard(board: Leaderboard, *, top: int | None = 25, ax: Any = None) -> 
     ratings, low, high = board.ratings[shown], board.lower[shown], board.upper[shown]
     has_ends = ~np.isnan(low) & ~np.isnan(high)
     ax.hlines(at[has_ends], low[has_ends], high[has_ends], color=_MAIN, linewidth=2.4, alpha=0.45, zorder=2)
-    ax.plot(
-        ratings, at, "o", color=_MAIN, markersize=5.5, markeredgecolor="white", markeredgewidth=0.8, zorder=3
-    )
+    ax.plot(ratings, at, "o", color=_MAIN, markersize=5.5, markeredgecolor="white", markeredgewidth=0.8, zorder=3)
     ax.set_yticks(at, [_short(str(board.items[k])) for k in shown])
     ax.set_ylim(n - 0.4, -0.6)
     ranges = board.rank_ranges()

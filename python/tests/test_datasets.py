@@ -293,9 +293,7 @@ def test_tables_of_items_by_their_columns(tmp_path: Path) -> None:
     for name, separator in (("items.csv", ","), ("items.tsv", "\t")):
         file = tmp_path / name
         file.write_text(text.replace(",", separator))
-        data = datasets.load_items(
-            str(file), label="grade", group="query", weight="w", drop=["skip"], dtype=float
-        )
+        data = datasets.load_items(str(file), label="grade", group="query", weight="w", drop=["skip"], dtype=float)
         assert data.X.tolist() == [[0.5, 7], [1.5, 8], [2.5, 9]]
         assert data.feature_names == ["a", "b"]
         assert data.y is not None and data.y.tolist() == [2, 0, 1]
@@ -346,9 +344,7 @@ def test_block_files_are_read(program: str, tmp_path: Path) -> None:
 
 def test_pairs_name_items_of_another_table(tmp_path: Path) -> None:
     pairs, items = tmp_path / "pairs.csv", tmp_path / "items.csv"
-    pairs.write_text(
-        "left,right,verdict,weight,group,pair.night\nc,a,left,1,x,0\na,b,tie,2,y,1\nb,c,right,3,x,1\n"
-    )
+    pairs.write_text("left,right,verdict,weight,group,pair.night\nc,a,left,1,x,0\na,b,tie,2,y,1\nb,c,right,3,x,1\n")
     items.write_text("name,size,price\na,1,10\nb,2,20\nc,3,30\nd,4,40\n")
     data = datasets.load_pairs(pairs, items, label="verdict", id="name")
     assert data.ids is not None and data.ids.tolist() == ["c", "a", "b"]
@@ -377,9 +373,7 @@ def test_pairs_of_ids_alone_have_indicators(tmp_path: Path) -> None:
 
 
 def test_an_unknown_data_set_lists_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(
-        ParameterError, match="name = 'susi'.*arff, letor, sushi, wmt, arena, jpeg-ai, chess, football"
-    ):
+    with pytest.raises(ParameterError, match="name = 'susi'.*arff, letor, sushi, wmt, arena, jpeg-ai, chess, football"):
         datasets.load_published("susi", tmp_path)
     with pytest.raises(ParameterError, match="fold = 2"):
         datasets.load_published("sushi", tmp_path, fold=2)

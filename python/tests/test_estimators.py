@@ -31,7 +31,14 @@ ITEMS = [
     OneNormRankSVM(C=0.1), OnlineRankSVM(C=0.01, steps=20_000), OrdinalSVM(), OrdinalSVM(kernel="rbf"), SVC(), SVC(kernel="rbf", probabilities=True),
     SVC(classes="crammer-singer"), SVR(), SVR(kernel="poly", scale="minmax"), RankSVM(kernel="rbf", approx="nystrom:20"),
 ]  # fmt: skip
-PAIRS = [CompareSVM(), CompareSVM(kernel="rbf", scale="standard"), CompareSVM(loss="logistic", tie_band="pair"), CompareRank(variant="rank2"), CompareLP(C=1.0), Davidson()]
+PAIRS = [
+    CompareSVM(),
+    CompareSVM(kernel="rbf", scale="standard"),
+    CompareSVM(loss="logistic", tie_band="pair"),
+    CompareRank(variant="rank2"),
+    CompareLP(C=1.0),
+    Davidson(),
+]
 
 
 def pairs_of(y, qid, weights=None):
@@ -67,9 +74,21 @@ def test_groups_may_come_in_any_order_and_be_called_anything(ranking):
     expected = RankSVM().fit(X, y, qid=qid).coef_
     words = np.array(["q" + "abcdefghijklmnopqrst"[q] for q in qid])
     order = np.argsort(qid, kind="stable")
-    for ids in (words, words.astype(object), list(words), qid.astype(float), qid.astype(np.uint64), qid.astype(np.int8), qid + 0.5):
+    for ids in (
+        words,
+        words.astype(object),
+        list(words),
+        qid.astype(float),
+        qid.astype(np.uint64),
+        qid.astype(np.int8),
+        qid + 0.5,
+    ):
         np.testing.assert_allclose(RankSVM().fit(X, y, qid=ids).coef_, expected, rtol=1e-9)
-    np.testing.assert_allclose(RankSVM(tol=1e-9).fit(X[order], y[order], qid=qid[order]).coef_, RankSVM(tol=1e-9).fit(X, y, qid=qid).coef_, rtol=1e-5)
+    np.testing.assert_allclose(
+        RankSVM(tol=1e-9).fit(X[order], y[order], qid=qid[order]).coef_,
+        RankSVM(tol=1e-9).fit(X, y, qid=qid).coef_,
+        rtol=1e-5,
+    )
     assert np.abs(RankSVM().fit(X, y).coef_ - expected).max() > 1e-3  # without groups other pairs count
 
 
@@ -87,7 +106,10 @@ def test_group_weights_multiply_those_of_pairs(ranking):
 
 def test_swapped_pairs_equal_the_hinge_at_four_times_c(ranking):
     X, y, qid = ranking
-    swap, rank = SwapSVM(C=0.01, tol=1e-7).fit(X, y, qid=qid), RankSVM(C=0.04, loss="hinge", tol=1e-7).fit(X, y, qid=qid)
+    swap, rank = (
+        SwapSVM(C=0.01, tol=1e-7).fit(X, y, qid=qid),
+        RankSVM(C=0.04, loss="hinge", tol=1e-7).fit(X, y, qid=qid),
+    )
     assert 4 * swap.objective_ == pytest.approx(rank.objective_, rel=1e-5)
     np.testing.assert_allclose(2 * swap.coef_, rank.coef_, rtol=1e-2)
 
@@ -100,6 +122,7 @@ def test_classifier_and_regression_equal_those_of_scikit_learn(ranking, kernel):
     two = (y > 0).astype(int)
     ours, theirs = SVC(**same).fit(X, two), svm.SVC(**same).fit(X, two)
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=2e-3)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=2e-3)
     assert abs(len(ours.support_) - len(theirs.support_)) <= 6 if kernel != "linear" else True
     ours, theirs = SVR(epsilon=0.2, **same).fit(X, y), svm.SVR(epsilon=0.2, **same).fit(X, y)
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=5e-3)
@@ -143,7 +166,9 @@ def test_the_comparison_machine_minimises_its_objective(judged):
     u = -beta * machine.coef_
     z = (pairs[:, 1] - pairs[:, 0]) @ u
     lead, ties = (z * y)[y != 0], z[y == 0]
-    losses = (np.maximum(1 - beta - lead, 0) ** 2).sum() + (np.maximum(1 + beta + ties, 0) ** 2 + np.maximum(1 + beta - ties, 0) ** 2).sum()
+    losses = (np.maximum(1 - beta - lead, 0) ** 2).sum() + (
+        np.maximum(1 + beta + ties, 0) ** 2 + np.maximum(1 + beta - ties, 0) ** 2
+    ).sum()
     assert machine.objective_ == pytest.approx(0.5 * u @ u + 0.5 * losses, rel=1e-9)
     assert machine.threshold_ == 1.0 and beta < 0
 
@@ -177,7 +202,9 @@ def test_context_describes_the_comparison(judged):
     y = np.where(np.abs(margins) < np.where(lenient, 3.0, 0.3), 0, np.sign(margins))
     context = lenient[:, None].astype(float)
     machine = CompareSVM(loss="logistic", tie_band="pair", C=10).fit(pairs, y, context=context)
-    assert machine.score(pairs, y, context=context) > CompareSVM(loss="logistic", C=10).fit(pairs, y).score(pairs, y) + 0.1
+    assert (
+        machine.score(pairs, y, context=context) > CompareSVM(loss="logistic", C=10).fit(pairs, y).score(pairs, y) + 0.1
+    )
     thresholds = machine.thresholds(pairs, context=context)
     assert thresholds[lenient == 1].mean() > 3 * thresholds[lenient == 0].mean()
     with pytest.raises(ValueError, match="context"):
@@ -202,9 +229,17 @@ def test_items_survive_files_pickles_and_copies(estimator, ranking, tmp_path):
         warnings.simplefilter("ignore")
         estimator.fit(X, y)
     expected = estimator.predict(X)
-    for copy in (pickle.loads(pickle.dumps(estimator)), through_file(estimator, tmp_path), type(estimator).load(tmp_path / "model.safetensors")):
+    for copy in (
+        pickle.loads(pickle.dumps(estimator)),
+        through_file(estimator, tmp_path),
+        type(estimator).load(tmp_path / "model.safetensors"),
+    ):
         np.testing.assert_array_equal(copy.predict(X), expected)
-        assert type(copy) is type(estimator) and copy.n_features_in_ == 4 and copy.gap_ == pytest.approx(estimator.gap_, nan_ok=True)
+        assert (
+            type(copy) is type(estimator)
+            and copy.n_features_in_ == 4
+            and copy.gap_ == pytest.approx(estimator.gap_, nan_ok=True)
+        )
         if hasattr(estimator, "predict_proba"):
             np.testing.assert_array_equal(copy.predict_proba(X), estimator.predict_proba(X))
     if not isinstance(estimator, CompareSVM):
@@ -219,7 +254,9 @@ def test_comparers_survive_files_and_pickles(estimator, judged, tmp_path):
     for copy in (pickle.loads(pickle.dumps(estimator)), through_file(estimator, tmp_path)):
         np.testing.assert_array_equal(copy.decision_function(pairs), estimator.decision_function(pairs))
         np.testing.assert_array_equal(copy.predict(pairs), estimator.predict(pairs))
-        assert type(copy) is type(estimator) and copy.threshold_ == estimator.threshold_ and copy.beta_ == estimator.beta_
+        assert (
+            type(copy) is type(estimator) and copy.threshold_ == estimator.threshold_ and copy.beta_ == estimator.beta_
+        )
 
 
 def through_file(estimator, folder):
@@ -229,7 +266,16 @@ def through_file(estimator, folder):
 
 def test_loaded_estimators_have_the_parameters_of_the_file(judged, tmp_path):
     pairs, y = judged
-    params = {"C": 3.0, "kernel": "poly", "gamma": 0.5, "degree": 2, "coef0": 1.0, "scale": "standard", "threshold": "model", "seed": 7}
+    params = {
+        "C": 3.0,
+        "kernel": "poly",
+        "gamma": 0.5,
+        "degree": 2,
+        "coef0": 1.0,
+        "scale": "standard",
+        "threshold": "model",
+        "seed": 7,
+    }
     loaded = through_file(CompareSVM(**params).fit(pairs, y), tmp_path)
     assert {name: loaded.get_params()[name] for name in params} == params
 
@@ -249,7 +295,11 @@ def test_weights_are_those_of_features_as_they_come_in(ranking, scale):
 
 def test_kernel_scores_are_sums_over_support_items(ranking):
     X, y, qid = ranking
-    for machine in (RankSVM(kernel="rbf", gamma=0.2), RankingVectorMachine(kernel="rbf", gamma=0.2, C=0.1), OneNormRankSVM(kernel="rbf", gamma=0.2, C=0.1)):
+    for machine in (
+        RankSVM(kernel="rbf", gamma=0.2),
+        RankingVectorMachine(kernel="rbf", gamma=0.2, C=0.1),
+        OneNormRankSVM(kernel="rbf", gamma=0.2, C=0.1),
+    ):
         machine.fit(X, y, qid=qid)
         np.testing.assert_array_equal(X[machine.support_], machine.support_vectors_)
         K = np.exp(-0.2 * ((X[:, None] - X[machine.support_][None]) ** 2).sum(axis=2))
@@ -301,10 +351,18 @@ def test_a_stream_of_groups_is_learnt_part_by_part(ranking):
 
 def test_the_command_line_gives_the_same_scores_to_the_last_bit(ranking, judged, tmp_path, rankwise_cli):
     X, y, qid = ranking
-    rows = "".join(f"{label:g},{group}," + ",".join(map(repr, map(float, row))) + "\n" for label, group, row in zip(y, qid, X))
+    rows = "".join(
+        f"{label:g},{group}," + ",".join(map(repr, map(float, row))) + "\n" for label, group, row in zip(y, qid, X)
+    )
     (tmp_path / "items.csv").write_text("label,qid,a,b,c,d\n" + rows)
-    for options in (["--C", "0.1"], ["--kernel", "rbf", "--scale", "standard"], ["--method", "regress", "--kernel", "poly"]):
-        rankwise_cli("train", tmp_path / "items.csv", "--precision", "f64", "-o", tmp_path / "shell.safetensors", *options)
+    for options in (
+        ["--C", "0.1"],
+        ["--kernel", "rbf", "--scale", "standard"],
+        ["--method", "regress", "--kernel", "poly"],
+    ):
+        rankwise_cli(
+            "train", tmp_path / "items.csv", "--precision", "f64", "-o", tmp_path / "shell.safetensors", *options
+        )
         told = rankwise_cli("predict", tmp_path / "shell.safetensors", tmp_path / "items.csv")
         loaded = rankwise.load(tmp_path / "shell.safetensors")
         with warnings.catch_warnings():
@@ -314,13 +372,27 @@ def test_the_command_line_gives_the_same_scores_to_the_last_bit(ranking, judged,
     # The other way round: trained here, used there.
     RankSVM(kernel="rbf", gamma=0.1).fit(X, y, qid=qid).save(tmp_path / "python.safetensors")
     told = rankwise_cli("predict", tmp_path / "python.safetensors", tmp_path / "items.csv")
-    np.testing.assert_array_equal(np.array(told.split(), dtype=float), rankwise.load(tmp_path / "python.safetensors").predict(X))
+    np.testing.assert_array_equal(
+        np.array(told.split(), dtype=float), rankwise.load(tmp_path / "python.safetensors").predict(X)
+    )
     pairs, outcomes = judged
     header = "left.a,left.b,left.c,right.a,right.b,right.c,outcome\n"
-    lines = "".join(",".join(map(repr, map(float, pair.ravel()))) + f",{outcome}\n" for pair, outcome in zip(pairs, outcomes))
+    lines = "".join(
+        ",".join(map(repr, map(float, pair.ravel()))) + f",{outcome}\n" for pair, outcome in zip(pairs, outcomes)
+    )
     (tmp_path / "pairs.csv").write_text(header + lines)
     for method in ("compare", "davidson", "rank2"):
-        rankwise_cli("train", "--pairs", tmp_path / "pairs.csv", "--precision", "f64", "--method", method, "-o", tmp_path / "pairs.safetensors")
+        rankwise_cli(
+            "train",
+            "--pairs",
+            tmp_path / "pairs.csv",
+            "--precision",
+            "f64",
+            "--method",
+            method,
+            "-o",
+            tmp_path / "pairs.safetensors",
+        )
         told = rankwise_cli("predict", tmp_path / "pairs.safetensors", "--pairs", tmp_path / "pairs.csv").splitlines()
         columns = told[0].split(",")
         margins = np.array([float(line.split(",")[columns.index("margin")]) for line in told[1:]])
@@ -330,13 +402,17 @@ def test_the_command_line_gives_the_same_scores_to_the_last_bit(ranking, judged,
 
 def test_fits_here_and_on_the_command_line_are_the_same(ranking, tmp_path, rankwise_cli):
     X, y, qid = ranking
-    rows = "".join(f"{label:g},{group}," + ",".join(map(repr, map(float, row))) + "\n" for label, group, row in zip(y, qid, X))
+    rows = "".join(
+        f"{label:g},{group}," + ",".join(map(repr, map(float, row))) + "\n" for label, group, row in zip(y, qid, X)
+    )
     (tmp_path / "items.csv").write_text("label,qid,a,b,c,d\n" + rows)
     for options, machine in (
         (["--C", "0.1"], RankSVM(C=0.1)), (["--method", "ordinal"], OrdinalSVM()), (["--method", "rvm"], RankingVectorMachine()),
         (["--method", "classify", "--kernel", "rbf"], SVC(kernel="rbf")),
     ):  # fmt: skip
-        rankwise_cli("train", tmp_path / "items.csv", "--precision", "f64", "-o", tmp_path / "shell.safetensors", *options)
+        rankwise_cli(
+            "train", tmp_path / "items.csv", "--precision", "f64", "-o", tmp_path / "shell.safetensors", *options
+        )
         fit = machine.fit(X, y, qid=qid) if hasattr(machine, "_starts") else machine.fit(X, y)
         assert fit.objective_ == rankwise.load(tmp_path / "shell.safetensors").objective_, options
 
@@ -345,9 +421,13 @@ def test_tune_chooses_what_the_command_line_chooses(ranking, judged, tmp_path, r
     import json
 
     X, y, qid = ranking
-    rows = "".join(f"{label:g},{group}," + ",".join(map(repr, map(float, row))) + "\n" for label, group, row in zip(y, qid, X))
+    rows = "".join(
+        f"{label:g},{group}," + ",".join(map(repr, map(float, row))) + "\n" for label, group, row in zip(y, qid, X)
+    )
     (tmp_path / "items.csv").write_text("label,qid,a,b,c,d\n" + rows)
-    shell = json.loads(rankwise_cli("tune", tmp_path / "items.csv", "--precision", "f64", "--json", "-o", tmp_path / "m.safetensors"))
+    shell = json.loads(
+        rankwise_cli("tune", tmp_path / "items.csv", "--precision", "f64", "--json", "-o", tmp_path / "m.safetensors")
+    )
     found = rankwise.tune(RankSVM(), X, y, qid=qid)
     assert found.best_params_["C"] == pytest.approx(shell["best"]["params"]["C"])
     assert [p["mean"] for p in found.points_] == pytest.approx([p["mean"] for p in shell["points"]])
@@ -362,7 +442,14 @@ def test_tune_measures_on_validation_data_and_knows_every_machine(ranking, judge
     X, y, qid = ranking
     train, test = qid < 14, qid >= 14
     valid = (X[test], y[test], qid[test])
-    for machine, metric in [(RankSVM(), "kendall_tau"), (RankingVectorMachine(), None), (OneNormRankSVM(), None), (OrdinalSVM(), "mae"), (SVC(), None), (SVR(kernel="rbf"), "r2")]:
+    for machine, metric in [
+        (RankSVM(), "kendall_tau"),
+        (RankingVectorMachine(), None),
+        (OneNormRankSVM(), None),
+        (OrdinalSVM(), "mae"),
+        (SVC(), None),
+        (SVR(kernel="rbf"), "r2"),
+    ]:
         grid = {"C": [0.01, 1.0], **({"epsilon": [0.1, 0.5]} if isinstance(machine, SVR) else {})}
         tuned = rankwise.tune(machine, X[train], y[train], qid=qid[train], valid=valid, grid=grid, metric=metric)
         chosen = tuned.best_estimator_

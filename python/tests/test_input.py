@@ -58,7 +58,10 @@ def test_sparse_matrices_of_every_kind(ranking):
         matrix = sparse.csr_matrix(X)
         matrix.indices, matrix.indptr = matrix.indices.astype(index), matrix.indptr.astype(index)
         same(matrix, data)
-    shuffled = sparse.csr_matrix((rows.data[::-1].copy(), rows.indices[::-1].copy(), (rows.nnz - rows.indptr[::-1]).astype(np.int32)), shape=rows.shape)
+    shuffled = sparse.csr_matrix(
+        (rows.data[::-1].copy(), rows.indices[::-1].copy(), (rows.nnz - rows.indptr[::-1]).astype(np.int32)),
+        shape=rows.shape,
+    )
     assert not shuffled.has_sorted_indices
     before = shuffled.indices.copy()
     same(shuffled, (X[::-1], y, qid))
@@ -85,7 +88,12 @@ def test_tables_go_in_by_name(ranking, library):
         found.predict(other)
     with pytest.warns(UserWarning, match="valid feature names"):
         found.predict(X)
-    mixed = {"whole": np.arange(300), "small": np.arange(300, dtype=np.uint8), "truth": X[:, 0] > 0, "single": X[:, 1].astype(np.float32)}
+    mixed = {
+        "whole": np.arange(300),
+        "small": np.arange(300, dtype=np.uint8),
+        "truth": X[:, 0] > 0,
+        "single": X[:, 1].astype(np.float32),
+    }
     table = module.table(mixed) if library == "pyarrow" else module.DataFrame(mixed)
     rows = np.column_stack([np.asarray(column, dtype=float) for column in mixed.values()])
     np.testing.assert_array_equal(_input.items(table).to_dense(), rows)

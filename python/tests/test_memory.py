@@ -70,7 +70,10 @@ FITS = [
     ("RankSVM(C=1e-5, tol=0.1).fit(X, y, qid=qid).score(X, y, qid=qid)", DENSE.format(dtype="float64")),
     ("SVR(C=1e-4, tol=0.1, max_iter=3).fit(X, y).predict(X)", DENSE.format(dtype="float32")),
     ("OnlineRankSVM(steps=1000).fit(X, y, qid=qid).predict(X)", DENSE.format(dtype="float32")),
-    ("CompareSVM(C=1e-4, tol=0.1).fit(X.reshape(n // 2, 2, p), np.sign(np.round(X[1::2, 0] - X[::2, 0])))", DENSE.format(dtype="float32")),
+    (
+        "CompareSVM(C=1e-4, tol=0.1).fit(X.reshape(n // 2, 2, p), np.sign(np.round(X[1::2, 0] - X[::2, 0])))",
+        DENSE.format(dtype="float32"),
+    ),
     ("RankSVM(C=1e-5, tol=0.1).fit(X, y, qid=qid).predict(X)", SPARSE.format(index="int32")),
 ]
 

@@ -150,10 +150,7 @@ def test_metrics_of_ranks_are_means_over_all_orders_of_equal_scores(seed: int) -
     expected = np.mean([mean_over_orders(*pair, expected_reciprocal_rank) for pair in lists])
     assert metrics.err(y, scores, qid, k) == pytest.approx(expected)
     expected = np.mean(
-        [
-            mean_over_orders(*pair, lambda o: np.mean([g >= rel for g in o[:k]] + [0] * (k - len(o))))
-            for pair in lists
-        ]
+        [mean_over_orders(*pair, lambda o: np.mean([g >= rel for g in o[:k]] + [0] * (k - len(o)))) for pair in lists]
     )
     assert metrics.precision(y, scores, qid, k, rel) == pytest.approx(expected)
 

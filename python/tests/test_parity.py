@@ -34,7 +34,9 @@ IN_OTHER_WORDS = {"task", "variant"}
 @pytest.mark.parametrize("method", CLASSES)
 def test_python_has_the_names_and_defaults_of_rust(method):
     signature = inspect.signature(CLASSES[method].__init__).parameters
-    python = {name: parameter.default for name, parameter in signature.items() if name != "self" and name not in OF_PYTHON}
+    python = {
+        name: parameter.default for name, parameter in signature.items() if name != "self" and name not in OF_PYTHON
+    }
     rust = _core.defaults()[method]
     if method == "online":
         assert rust.pop("task") == "rank"
@@ -52,7 +54,10 @@ def options(text: str) -> dict[str, tuple[str, list[str]]]:
         told = " ".join(part.split())
         default = re.search(r"\[default: ([^\]]+)\]", told)
         values = re.search(r"\[possible values: ([^\]]+)\]", told)
-        found[head.group(1)] = (default.group(1) if default else "", re.split(r",\s*", values.group(1)) if values else [])
+        found[head.group(1)] = (
+            default.group(1) if default else "",
+            re.split(r",\s*", values.group(1)) if values else [],
+        )
     return found
 
 
@@ -95,7 +100,23 @@ def test_the_shell_has_the_names_and_defaults_of_rust(method, rankwise_cli):
             assert default in values
 
 
-@pytest.mark.parametrize("name", ["loss", "kernel", "balance", "scale", "threshold", "tie_region", "tie_band", "classes", "constraints", "coefficients", "batch", "schedule"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "loss",
+        "kernel",
+        "balance",
+        "scale",
+        "threshold",
+        "tie_region",
+        "tie_band",
+        "classes",
+        "constraints",
+        "coefficients",
+        "batch",
+        "schedule",
+    ],
+)
 def test_the_shell_knows_the_words_of_python(name, rankwise_cli, ranking, judged):
     values = options(rankwise_cli("train", "--help"))[name.replace("_", "-")][1]
     assert len(values) >= 2

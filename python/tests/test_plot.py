@@ -63,9 +63,7 @@ def test_curves_of_a_comparer_are_its_threshold_apart() -> None:
     # Scores go from −3 to 3.
     assert curves(ax).levels.tolist() == [-3, -2, -1, 0, 1, 2, 3]
     # Along the curve of 1, the score is 1.
-    (vertices,) = (
-        path.vertices for path, level in zip(curves(ax).get_paths(), curves(ax).levels) if level == 1
-    )
+    (vertices,) = (path.vertices for path, level in zip(curves(ax).get_paths(), curves(ax).levels) if level == 1)
     assert 2 * vertices[:, 0] + vertices[:, 1] == pytest.approx(np.ones(len(vertices)))
     assert "ties" in ax.get_title(loc="left") and "threshold 1" in ax.get_title(loc="left")
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("feature 0", "feature 1")
@@ -165,8 +163,7 @@ def test_margins_are_counted_by_outcome() -> None:
     assert [line.get_xdata()[0] for line in ax.get_lines()] == [-0.4, 0.4]
     names = [text.get_text() for text in ax.get_legend().get_texts()]
     assert names == [
-        f"{name} ({(y == sign).sum()})"
-        for name, sign in (("left better", -1), ("tie", 0), ("right better", 1))
+        f"{name} ({(y == sign).sum()})" for name, sign in (("left better", -1), ("tie", 0), ("right better", 1))
     ]
     assert "±0.4" in [text.get_text() for text in ax.texts]
     with pytest.raises(ValueError, match="threshold"):
@@ -182,9 +179,7 @@ def some_board(n: int = 12) -> Any:
     left = random.integers(n, size=600)
     right = (left + random.integers(1, n, size=600)) % n
     d = (right - left) / 4 + random.logistic(size=600)
-    return rate(
-        [f"model {k}" for k in left], [f"model {k}" for k in right], np.where(np.abs(d) < 0.5, 0, np.sign(d))
-    )
+    return rate([f"model {k}" for k in left], [f"model {k}" for k in right], np.where(np.abs(d) < 0.5, 0, np.sign(d)))
 
 
 def test_a_leaderboard_has_the_best_on_top() -> None:

@@ -32,9 +32,7 @@ def program() -> str:
         return given
     root = Path(__file__).resolve().parents[2]
     target = Path(os.environ.get("CARGO_TARGET_DIR", root / "target"))
-    found = [
-        path for path in (target / "debug" / "rankwise", target / "release" / "rankwise") if path.exists()
-    ]
+    found = [path for path in (target / "debug" / "rankwise", target / "release" / "rankwise") if path.exists()]
     if not found:
         pytest.skip("the program is not built: run cargo build, or set RANKWISE_BIN")
     return str(max(found, key=lambda path: path.stat().st_mtime))
@@ -54,9 +52,9 @@ class Games:
         self.outcome = np.where(np.abs(d) < 0.5, 0, np.sign(d)).astype(int)
         self.weight = random.integers(1, 4, size=n) / 2
         self.group = random.integers(15, size=n)
-        self.time = np.datetime64("2024-01-01T00:00:00") + np.sort(
-            random.integers(0, 9 * 10**6, size=n)
-        ).astype("timedelta64[s]")
+        self.time = np.datetime64("2024-01-01T00:00:00") + np.sort(random.integers(0, 9 * 10**6, size=n)).astype(
+            "timedelta64[s]"
+        )
         self.length = (random.normal(size=n).round(3), random.normal(size=n).round(3))
         self.neutral = random.random(n) < 0.3
 
@@ -263,9 +261,7 @@ def test_columns_of_effects_are_found_in_tables() -> None:
     )
     assert list(by_table.effects) == list(by_arrays.effects) == ["first side", "length"]
     assert by_table.effects == by_arrays.effects
-    assert (
-        by_table.effects["length"].lower < by_table.effects["length"].value < by_table.effects["length"].upper
-    )
+    assert by_table.effects["length"].lower < by_table.effects["length"].value < by_table.effects["length"].upper
 
 
 @pytest.mark.parametrize("system", ["davidson", "glicko"])
@@ -292,8 +288,7 @@ def test_ids_of_any_kind(system: str) -> None:
     for array in (np.array(games.left), np.array(games.left, dtype=object)):
         assert rate(array, games.right, games.outcome, system=system).to_dict() == expected.to_dict()
     assert all(
-        type(item) is int
-        for item in rate(np.array([1, 2, 3]), np.array([2, 3, 1]), [-1, -1, 0], system=system).items
+        type(item) is int for item in rate(np.array([1, 2, 3]), np.array([2, 3, 1]), [-1, -1, 0], system=system).items
     )
 
 
@@ -309,9 +304,7 @@ def test_integers_are_numbered_as_they_appear(spread: int) -> None:
         shift = 0 if kind is not np.uint64 else 30
         if spread > 10**9 and kind is np.int32:
             continue
-        by_array = rate(
-            ((left + shift) * spread).astype(kind), ((right + shift) * spread).astype(kind), outcome, C=1.0
-        )
+        by_array = rate(((left + shift) * spread).astype(kind), ((right + shift) * spread).astype(kind), outcome, C=1.0)
         assert by_array.ratings.tolist() == by_list.ratings.tolist()
         assert [item - shift * spread for item in by_array.items] == by_list.items
 
@@ -331,9 +324,7 @@ def test_words_of_outcomes() -> None:
         assert rate(games.left, games.right, np.array(said, dtype=object)).to_dict() == expected
     with pytest.raises(ValueError, match=r"outcome: row 2 has 'won'; known are left, tie, right"):
         rate(["a", "b", "a"], ["b", "a", "b"], ["left", "tie", "won"])
-    with pytest.raises(
-        ValueError, match=r"outcome: row 1 has 2; expected -1 \(left\), 0 \(tie\) or 1 \(right\)"
-    ):
+    with pytest.raises(ValueError, match=r"outcome: row 1 has 2; expected -1 \(left\), 0 \(tie\) or 1 \(right\)"):
         rate(["a", "b", "a"], ["b", "a", "b"], [0, 2, 1])
     with pytest.raises(ValueError, match="row 1 has nan"):
         rate(["a", "b"], ["b", "a"], [0, math.nan])
@@ -360,10 +351,7 @@ def test_times_of_any_kind() -> None:
         expected = expected or board.to_dict()
         assert board.to_dict() == expected
     days = [19723 + (k * 60) / 86400 for k in minutes]
-    assert (
-        rate(games.left, games.right, games.outcome, time=days, system="glicko", period=0.01).to_dict()
-        == expected
-    )
+    assert rate(games.left, games.right, games.outcome, time=days, system="glicko", period=0.01).to_dict() == expected
     with pytest.warns(RankwiseWarning, match="games were put in order of time"):
         mixed = rate(
             np.array(games.left)[order], np.array(games.right)[order], games.outcome[order], time=np.array(days)[order],
@@ -381,13 +369,10 @@ def test_without_times_rows_are_in_order() -> None:
     for system in SYSTEMS[1:]:
         by_row = rate(games.left, games.right, games.outcome, system=system)
         assert (
-            by_row.to_dict()
-            == rate(games.left, games.right, games.outcome, time=range(100), system=system).to_dict()
+            by_row.to_dict() == rate(games.left, games.right, games.outcome, time=range(100), system=system).to_dict()
         )
         turned = rate(games.left[::-1], games.right[::-1], games.outcome[::-1], system=system)
-        assert dict(zip(turned.items, turned.ratings)) != pytest.approx(
-            dict(zip(by_row.items, by_row.ratings))
-        )
+        assert dict(zip(turned.items, turned.ratings)) != pytest.approx(dict(zip(by_row.items, by_row.ratings)))
 
 
 def test_what_the_games_cannot_tell_is_said_in_words_of_python() -> None:
@@ -481,9 +466,7 @@ def test_bad_games_are_named() -> None:
         rate(["a", "b", "a"], ["b", "a", "b"], [-1, -1, 0]).chances("a", "z")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankwiseWarning)
-        with pytest.raises(
-            ValueError, match="anchor = a is not possible: expected an item with a finite rating"
-        ):
+        with pytest.raises(ValueError, match="anchor = a is not possible: expected an item with a finite rating"):
             rate(["a", "a"], ["b", "b"], [-1, -1], anchor=("a", 1000))
 
 
@@ -511,8 +494,7 @@ def test_threads_change_nothing() -> None:
     games = Games(300)
     for system in SYSTEMS:
         one, many = (
-            rate(games.left, games.right, games.outcome, system=system, resamples=200, threads=n)
-            for n in (1, 3)
+            rate(games.left, games.right, games.outcome, system=system, resamples=200, threads=n) for n in (1, 3)
         )
         assert one.to_dict() == many.to_dict()
 
@@ -524,11 +506,7 @@ def test_a_leaderboard_is_readable_and_cannot_be_changed() -> None:
     assert lines[0].split() == ["item", "rank", "rating", "low", "high", "games", "won", "tied", "lost"]
     assert len(lines) == 1 + 12 + 1 and len({len(line) for line in lines[:-1]}) == 1
     cells = lines[1].split()
-    assert (
-        cells[0] == board.items[0]
-        and cells[2] == f"{board.ratings[0]:.0f}"
-        and cells[5] == f"{board.n_games[0]:g}"
-    )
+    assert cells[0] == board.items[0] and cells[2] == f"{board.ratings[0]:.0f}" and cells[5] == f"{board.n_games[0]:g}"
     assert lines[-1].startswith("first side: ") and "points (" in lines[-1]
     assert board.ratings[board.items.index("p03")] == 1000.0
     with pytest.raises(AttributeError):

@@ -26,10 +26,14 @@ def test_the_blocks_of_a_page_run_one_after_the_other(page, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("module", ["_rankers", "_comparers", "_labels", "_tune", "_rate", "metrics", "datasets", "plot"])
+@pytest.mark.parametrize(
+    "module", ["_rankers", "_comparers", "_labels", "_tune", "_rate", "metrics", "datasets", "plot"]
+)
 def test_examples_of_docstrings_are_true(module):
     import doctest
     import importlib
 
-    found = doctest.testmod(importlib.import_module(f"rankwise.{module}"), optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    found = doctest.testmod(
+        importlib.import_module(f"rankwise.{module}"), optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    )
     assert found.failed == 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 import subprocess
 import sys
 import textwrap
@@ -113,7 +112,9 @@ def test_fits_of_several_python_threads_do_not_disturb_each_other(ranking):
     assert all((scores == expected).all() for scores in found)
 
 
-@pytest.mark.parametrize("machine", [RankSVM(kernel="rbf"), RankSVM(loss="hinge"), SVC(kernel="rbf"), OnlineRankSVM(steps=5000)], ids=str)
+@pytest.mark.parametrize(
+    "machine", [RankSVM(kernel="rbf"), RankSVM(loss="hinge"), SVC(kernel="rbf"), OnlineRankSVM(steps=5000)], ids=str
+)
 def test_the_number_of_threads_changes_nothing(machine, ranking):
     X, y, _ = ranking
     one, three, all_of_them = (machine.set_params(threads=n).fit(X, y)._model.to_bytes() for n in (1, 3, 0))
@@ -160,7 +161,13 @@ def test_an_error_of_whoever_looks_on_ends_the_fit():
 
 
 def run(code: str, **env: str) -> str:
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=180, env={**os.environ, **env})
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=180,
+        env={**os.environ, **env},
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -215,7 +222,21 @@ def test_everything_works_without_scikit_learn():
         print(caught[0].category is rankwise.exceptions.ConvergenceWarning)
         """
     )
-    assert told.split() == ["RankSVM(C=0.5)", "True", "0.5", "2.0", "True", "True", "True", "True", "True", "False", "True", "RankSVM", "True"]
+    assert told.split() == [
+        "RankSVM(C=0.5)",
+        "True",
+        "0.5",
+        "2.0",
+        "True",
+        "True",
+        "True",
+        "True",
+        "True",
+        "False",
+        "True",
+        "RankSVM",
+        "True",
+    ]
 
 
 def test_every_public_name_is_there():

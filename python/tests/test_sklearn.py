@@ -32,7 +32,9 @@ from rankwise import (  # noqa: E402
     SwapSVM,
 )
 
-WITHIN_TOL = "the answer is within tol of the optimum, not at it; with tol=1e-12 the check passes, as the next test shows"
+WITHIN_TOL = (
+    "the answer is within tol of the optimum, not at it; with tol=1e-12 the check passes, as the next test shows"
+)
 STEPS = "random steps: other items in another order are other steps"
 PROBABLE = "with probabilities the most probable class is predicted, and few items of a class make it less probable, whatever its weight"
 WEIGHT_CHECKS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
@@ -53,7 +55,15 @@ def expected_failures(estimator):
     return None
 
 
-COMPARERS = [CompareSVM(), CompareSVM(kernel="rbf"), CompareSVM(loss="logistic"), CompareRank(), CompareRank(variant="rank2"), CompareLP(C=1.0), Davidson()]
+COMPARERS = [
+    CompareSVM(),
+    CompareSVM(kernel="rbf"),
+    CompareSVM(loss="logistic"),
+    CompareRank(),
+    CompareRank(variant="rank2"),
+    CompareLP(C=1.0),
+    Davidson(),
+]
 
 
 @pytest.mark.parametrize("estimator", ITEM_ESTIMATORS, ids=str)
@@ -66,7 +76,9 @@ def test_item_estimators_pass_the_checks_of_scikit_learn(estimator):
     assert statuses.count("passed") >= 40 and statuses.count("xfail") <= 3
 
 
-@pytest.mark.parametrize("estimator", [OrdinalSVM(tol=1e-12), SVC(tol=1e-12), SVR(tol=1e-12), RankSVM(kernel="rbf", tol=1e-12)], ids=str)
+@pytest.mark.parametrize(
+    "estimator", [OrdinalSVM(tol=1e-12), SVC(tol=1e-12), SVR(tol=1e-12), RankSVM(kernel="rbf", tol=1e-12)], ids=str
+)
 @pytest.mark.parametrize("check", WEIGHT_CHECKS)
 def test_weights_are_copies_at_the_optimum(estimator, check):
     from sklearn.utils import estimator_checks
@@ -156,7 +168,9 @@ def test_comparers_have_the_manners_of_estimators(comparer, judged):
     np.testing.assert_allclose(copy.decision_function(pairs[:, ::-1]), -margins, atol=1e-12)
     np.testing.assert_array_equal(copy.predict(pairs[:, ::-1]), -copy.predict(pairs))
     np.testing.assert_allclose(copy.score_items(pairs[:, 1]) - copy.score_items(pairs[:, 0]), margins, atol=1e-12)
-    np.testing.assert_array_equal(copy.predict(pairs), np.where(np.abs(margins) <= copy.threshold_, 0, np.sign(margins)))
+    np.testing.assert_array_equal(
+        copy.predict(pairs), np.where(np.abs(margins) <= copy.threshold_, 0, np.sign(margins))
+    )
     again = clone(copy).fit(pairs, y)
     np.testing.assert_array_equal(again.decision_function(pairs), margins)
     subset = np.random.default_rng(0).permutation(len(y))[:50]

@@ -15,7 +15,9 @@ PACKAGE = Path(__file__).resolve().parents[1]
 def mypy(folder: Path, *args: str) -> None:
     # From another folder, so that it is the installed package that is looked at.
     config = ["--mypy-config-file" if "stubtest" in args[0] else "--config-file", str(PACKAGE / "pyproject.toml")]
-    done = subprocess.run([sys.executable, "-m", *args, *config], capture_output=True, text=True, timeout=300, cwd=folder)
+    done = subprocess.run(
+        [sys.executable, "-m", *args, *config], capture_output=True, text=True, timeout=300, cwd=folder
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -41,7 +43,13 @@ reveal_type(tune(ranker, np.eye(3), [1, 2, 3]).best_estimator_)
 
 def test_a_program_that_uses_it_is_typed(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM)
-    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", str(tmp_path / "program.py")], capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", str(tmp_path / "program.py")],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stdout
     revealed = [line.split("note: ")[1] for line in done.stdout.splitlines() if "Revealed" in line]
     for text, expected in zip(revealed, ["RankSVM", "float64", "float", "RankSVM"]):

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::{Outcome, command, root, step};
 
 /// What the tests need beside the wheel.
-const PACKAGES: [&str; 11] = [
+const PACKAGES: [&str; 12] = [
     "maturin>=1.8,<2",
     "matplotlib",
     "mypy",
@@ -14,6 +14,7 @@ const PACKAGES: [&str; 11] = [
     "polars",
     "pyarrow",
     "pytest",
+    "ruff>=0.17,<0.18", // another version may format otherwise
     "scikit-learn>=1.6",
     "scipy",
     "tqdm",
@@ -50,6 +51,9 @@ pub(crate) fn install(python: &Path, profile: &str) -> Outcome {
 /// Runs the tests of the package, and tells how many passed, failed and were skipped.
 pub(crate) fn test() -> Result<[u64; 3], String> {
     let python = environment("python", &PACKAGES)?;
+    let interpreter = python.to_string_lossy().into_owned();
+    step("Python format", &mut command(&interpreter, &["-m", "ruff", "format", "--check", "--no-cache", "python"]))?;
+    step("Python lints", &mut command(&interpreter, &["-m", "ruff", "check", "--no-cache", "python"]))?;
     install(&python, "dev")?;
     // The program that files are exchanged with is there since the tests in Rust were built.
     let report = target().join("python/report.xml");
@@ -59,7 +63,7 @@ pub(crate) fn test() -> Result<[u64; 3], String> {
     let xml = format!("--junit-xml={}", report.display());
     let config = root().join("python/pyproject.toml").to_string_lossy().into_owned();
     let args = ["-m", "pytest", "-c", &config, "--rootdir", &tests, &tests, &xml, "-p", "no:cacheprovider"];
-    let outcome = step("Python tests", command(&python.to_string_lossy(), &args).current_dir(target()));
+    let outcome = step("Python tests", command(&interpreter, &args).current_dir(target()));
     let counts = counts(&std::fs::read_to_string(&report).unwrap_or_default());
     outcome.and(counts.ok_or_else(|| "the Python tests left no report".to_string()))
 }
