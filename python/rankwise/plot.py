@@ -195,13 +195,16 @@ def _segments(ax: Any, sides: NDArray[np.float64], outcomes: Any) -> None:
         return
     handles = {}
     markers = {-1: "o", 0: "", 1: "s"}
+    alpha = float(np.clip(60 / max(len(sides), 1), 0.25, 1.0))  # many lines must not hide the curves
     for sign in (0, -1, 1):
         of = sides[signs == sign]
         if len(of) == 0:
             continue
         colour, dashes = _COLOURS[sign], (0, (2, 1.5)) if sign == 0 else "solid"
         name = _NAMES[sign]
-        lines = LineCollection(list(of), colors=colour, linewidths=1.2, linestyles=[dashes], label=name, zorder=2)
+        lines = LineCollection(
+            list(of), colors=colour, linewidths=1.2, linestyles=[dashes], label=name, alpha=alpha, zorder=2
+        )
         ax.add_collection(lines)
         if sign != 0:
             end = of[:, 0] if sign == -1 else of[:, 1]
