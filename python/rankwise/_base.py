@@ -68,6 +68,7 @@ class Machine(BaseEstimator):
     _own_params: ClassVar[frozenset[str]] = frozenset({"warm_start", "verbose", "preprocessor"})
 
     _model: _core.Model
+    _has_groups: bool
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
 
@@ -124,9 +125,10 @@ class Machine(BaseEstimator):
     def _items_to_score(self, X: Any) -> _core.Items:
         """Items whose features are those of the fit, in number and by name."""
         self._check_is_fitted()
-        self._check_names(self._names(X))
-        items = _input.items(X)
-        if items.n_features != self.n_features_in_:
+        if not self._model.is_of_names:
+            self._check_names(self._names(X))
+        items = _input.named_items(X) if self._model.is_of_names else _input.items(X)
+        if items.n_features != self.n_features_in_ and not self._model.is_of_names:
             raise ValueError(
                 f"X has {items.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input"
             )
@@ -291,6 +293,7 @@ class Machine(BaseEstimator):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             estimator._adopt(model, model.feature_names)
+        estimator._has_groups = (described.get("groups") or 1) > 1
         return estimator
 
     @classmethod

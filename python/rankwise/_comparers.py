@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from . import _core, _input
 from ._base import Array, Machine, only_if
 from ._rankers import Gamma
+from .exceptions import ParameterError
 
 Self = TypeVar("Self", bound="Comparer")
 Preprocessor = Union[None, Any, Callable[[NDArray[np.int64]], Any]]
@@ -19,7 +20,8 @@ class Comparer(Machine):
     """Learns scores, and when a difference of scores does not matter.
 
     Pairs are an array of shape (n, 2, features), or of shape (n, 2) with item numbers and ``preprocessor=X``, the features of the
-    items (or a function that makes features of item numbers). ``pairs[:, 0]`` is left, ``pairs[:, 1]`` right. Outcomes are -1
+    items (or a function that makes features of item numbers), or of shape (n, 2) with names of items, which then have no features:
+    every item gets a score of its own. ``pairs[:, 0]`` is left, ``pairs[:, 1]`` right. Outcomes are -1
     (left is better), 0 (no difference) and 1 (right is better).
     """
 
@@ -39,7 +41,7 @@ class Comparer(Machine):
         groups : array of shape (n_pairs,), optional
             Pairs that belong together (judgments of one judge): they are never split where pairs are held out.
         """
-        read, names = self._read(pairs, context)
+        read, names = self._read(pairs, context, fitting=True)
         n = read.n_pairs
         outcomes = _outcomes(y, n)
         weights = _input.weights(sample_weight, n)
@@ -62,16 +64,18 @@ class Comparer(Machine):
         if model.support is None:
             return None
         items = np.asarray(pairs)
+        if model.is_of_names:
+            return None
         if items.ndim == 3:
             return model.support_among(_input.items(_input.floats(items, "pairs").reshape(-1, items.shape[2])))
         if callable(self.preprocessor):
             return None
         return model.support_among(_input.items(self.preprocessor, "preprocessor"))
 
-    def _read(self, pairs: Any, context: Any) -> tuple[_core.Pairs, Optional[list[str]]]:
+    def _read(self, pairs: Any, context: Any, fitting: bool = False) -> tuple[_core.Pairs, Optional[list[str]]]:
         """Pairs as the compiled part has them, and the names of features."""
         names = None
-        array = np.asarray(pairs)
+        array = _input.array_of(pairs, "pairs")
         if array.ndim == 3:
             if array.shape[1] != 2:
                 raise ValueError(
@@ -80,7 +84,11 @@ class Comparer(Machine):
             if array.shape[0] == 0 or array.shape[2] == 0:
                 raise ValueError(f"pairs has shape {array.shape}: at least one pair and one feature are needed")
             array = _input.floats(array, "pairs")
-            read = _core.Pairs.of_sides(_input.items(array.reshape(-1, array.shape[2]), "pairs"))
+            read = _core.Pairs.of_sides(_rows_of_sides(array))
+        elif array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind in "OUS" and self.preprocessor is None:
+            distinct, places = np.unique(_input.names(array.ravel(), "pairs"), return_inverse=True)
+            left, right = np.ascontiguousarray(places.reshape(-1, 2).T, dtype=np.int64)
+            read = _core.Pairs.of_numbers(_core.Items.named(distinct.tolist()), left, right)
         elif array.ndim == 2 and array.shape[1] == 2:
             if self.preprocessor is None:
                 raise ValueError(
@@ -104,6 +112,12 @@ class Comparer(Machine):
                 raise ValueError(
                     f"context has {described.n_items} rows for {read.n_pairs} pairs: one per pair is needed"
                 )
+            width = getattr(self, "_n_context", None)
+            if self.__sklearn_is_fitted__() and not fitting and width is not None and described.n_features != width:
+                raise ValueError(
+                    f"context has {described.n_features} columns, but {type(self).__name__} is expecting {width}"
+                )
+            self._n_context = described.n_features if fitting else width
             columns = _input.column_names(context) if _input.is_table(context) else None
             read = read.with_context(described, columns or [f"context{k}" for k in range(described.n_features)])
         return read, names
@@ -126,7 +140,7 @@ class Comparer(Machine):
     def _judged(self, pairs: Any, context: Any) -> Any:
         self._check_is_fitted()
         read, names = self._read(pairs, context)
-        if read.items.n_features != self.n_features_in_:
+        if read.items.n_features != self.n_features_in_ and not self._model.is_of_names:
             raise ValueError(
                 f"pairs has {read.items.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input"
             )
@@ -147,8 +161,13 @@ class Comparer(Machine):
         return np.full(len(margins), self.threshold_) if thresholds is None else thresholds
 
     def score_items(self, X: Any) -> Array:
-        """One score per item; higher is better."""
-        return self._model.scores(self._items_to_score(X), self._threads())
+        """One score per item; higher is better. Of a machine that was fitted to names, one per name."""
+        self._check_is_fitted()
+        if not self._model.is_of_names:
+            return self._model.scores(self._items_to_score(X), self._threads())
+        names, places = np.unique(_input.names(X, "X"), return_inverse=True)
+        scores = self._model.scores(_core.Items.named(names.tolist()), self._threads())
+        return scores[places]
 
     def _why_no_chances(self) -> Optional[str]:
         """What to do to have probabilities; None where there are some."""
@@ -197,6 +216,20 @@ class Comparer(Machine):
         return estimator
 
 
+def _rows_of_sides(pairs: NDArray[Any]) -> _core.Items:
+    """Left and right sides as rows, one after the other."""
+    rows = pairs.reshape(-1, pairs.shape[2])
+    try:
+        return _input.items(rows, "pairs")
+    except ParameterError:
+        bad = np.argwhere(~np.isfinite(pairs))
+        if not len(bad):
+            raise
+        pair, side, feature = bad[0]
+        where = f"pair {pair}, {('left', 'right')[side]} side, feature {feature}"
+        raise ParameterError(f"pairs has {pairs[pair, side, feature]} at {where}: finite numbers are needed") from None
+
+
 def _outcomes(y: Any, n: int) -> NDArray[np.int8]:
     if y is None:
         raise ValueError("y is None: outcomes are needed, -1 (left), 0 (no difference) or 1 (right)")
@@ -204,7 +237,8 @@ def _outcomes(y: Any, n: int) -> NDArray[np.int8]:
     wrong = np.flatnonzero(~np.isin(values, (-1.0, 0.0, 1.0)))
     if wrong.size:
         raise ValueError(
-            f"y has {values[wrong[0]]:g} in row {wrong[0]}: outcomes are -1 (left is better), 0 (no difference) and 1 (right is better)"
+            f"y has {values[wrong[0]]:g} in row {wrong[0]}: outcomes are -1 (left is better), 0 (no difference) and 1 (right is better). "
+            "(cross_val_predict of scikit-learn numbers classes anew for predict_proba and decision_function: fit each fold yourself)"
         )
     return values.astype(np.int8)
 

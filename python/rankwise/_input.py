@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from .exceptions import ParameterError
 
 
 def is_sparse(X: Any) -> bool:
@@ -20,6 +21,17 @@ def is_table(X: Any) -> bool:
     if isinstance(X, np.ndarray) or len(getattr(X, "shape", (0, 0))) != 2:
         return False
     return hasattr(X, "__arrow_c_stream__") or hasattr(X, "iloc")
+
+
+def array_of(values: Any, name: str) -> NDArray[Any]:
+    """An array; masked entries are missing ones."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+        first = tuple(int(k) for k in np.argwhere(np.ma.getmaskarray(values))[0])
+        raise ValueError(f"{name} has masked entries, the first at {first}: fill them in, or leave their rows out")
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError) as problem:
+        raise ValueError(f"{name} is no array: {problem}") from None
 
 
 def floats(X: NDArray[Any], name: str = "X") -> NDArray[Any]:
@@ -50,6 +62,8 @@ def reals(values: Any, n: Optional[int], name: str) -> NDArray[np.float64]:
     array = vector(values, n, name)
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{name} has numbers of type {array.dtype}")
+    if array.dtype.kind in "mMV":
+        raise ValueError(f"{name} has elements of type {array.dtype}: numbers are needed")
     if array.dtype.kind not in "fiub":
         array = _numbers_of_objects(array, name)
     array = np.ascontiguousarray(array, dtype=np.float64)
@@ -64,7 +78,7 @@ def vector(values: Any, n: Optional[int], name: str) -> NDArray[Any]:
     """An array of one dimension, with one entry per item."""
     if is_sparse(values):
         raise TypeError(f"{name} is a sparse matrix: a dense array of one dimension is needed; call .toarray()")
-    array = np.asarray(values)
+    array = array_of(values, name)
     if array.ndim == 2 and array.shape[1] == 1:
         import warnings
 
@@ -106,6 +120,13 @@ def column_names(X: Any) -> Optional[list[str]]:
     if not names:
         return None
     are_text = [isinstance(name, str) for name in names]
+    twice = (
+        next((name for k, name in enumerate(names) if name in names[:k]), None)
+        if len(set(names)) < len(names)
+        else None
+    )
+    if twice is not None:
+        raise ValueError(f"X has two columns that are called {twice!r}: give each a name of its own")
     if all(are_text):
         return [str(name) for name in names]
     if any(are_text):
@@ -119,11 +140,24 @@ def column_names(X: Any) -> Optional[list[str]]:
 
 def items(X: Any, name: str = "X") -> _core.Items:
     """Rows of features from an array, a sparse matrix or a table."""
+    try:
+        return _items(X, name)
+    except ParameterError as refused:
+        if name == "X" or refused.name != "X":
+            raise
+        renamed = ParameterError(str(refused).replace("X = ", f"{name} = ", 1))
+        renamed.name = name
+        raise renamed from None
+
+
+def _items(X: Any, name: str) -> _core.Items:
+    if hasattr(X, "collect") and hasattr(X, "collect_schema"):  # a lazy frame of polars
+        X = X.collect()
     if is_sparse(X):
         return _sparse(X, name)
     if is_table(X):
         return _table(X, name)
-    array = np.asarray(X)
+    array = array_of(X, name)
     if array.ndim == 0:
         raise ValueError(
             f"Expected 2D array, got scalar array instead: {name} = {array!r}. Reshape your data: a row per item."
@@ -157,6 +191,10 @@ def _sparse(X: Any, name: str) -> _core.Items:
         raise ValueError(f"Expected 2D array, got a sparse array of shape {X.shape} instead: {name}")
     check_shape(X.shape, name)
     rows = X.tocsr()
+    if len(rows.indptr) != X.shape[0] + 1:
+        raise ValueError(
+            f"{name} has {len(rows.indptr)} row starts for {X.shape[0]} rows: one more than rows is needed"
+        )
     if not rows.has_canonical_format:
         rows = rows.copy() if rows is X else rows
         rows.sum_duplicates()
@@ -173,6 +211,7 @@ def _table(X: Any, name: str) -> _core.Items:
     if hasattr(X, "shape"):
         check_shape(X.shape, name)
     if hasattr(X, "iloc"):
+        _check_columns(X, name)
         kinds = set(X.dtypes)
         if len(kinds) == 1 and str(next(iter(kinds))) in ("float32", "float64"):
             array = X.to_numpy()
@@ -180,10 +219,27 @@ def _table(X: Any, name: str) -> _core.Items:
                 return _core.Items.dense(array, names)
     if hasattr(X, "__arrow_c_stream__") and (names is not None or not hasattr(X, "iloc")):
         try:
-            return _core.Items.table(_without_index(X))
+            items = _core.Items.table(_without_index(X))
         except ImportError:
             pass  # pandas needs pyarrow for this
+        except ParameterError:
+            raise
+        except Exception as problem:  # each library has exceptions of its own
+            raise ValueError(f"{name}: the table cannot be read: {problem}") from problem
+        else:
+            check_shape((items.n_items, items.n_features), name)
+            return items
     return _core.Items.dense(floats(np.asarray(X), name), names)
+
+
+def _check_columns(X: Any, name: str) -> None:
+    """Refuses columns of pandas that are no numbers, whatever they may be converted to."""
+    for column, kind in zip(X.columns, X.dtypes):
+        of_numpy = getattr(kind, "numpy_dtype", kind)
+        if getattr(of_numpy, "kind", getattr(kind, "kind", "O")) not in "fiubO" or str(kind).startswith(
+            ("period", "category")
+        ):
+            raise ValueError(f"{name} has the column {column!r} of type {kind}: encode it as numbers, or leave it out")
 
 
 def _without_index(X: Any) -> Any:
@@ -199,6 +255,14 @@ def groups(qid: Any, n: int, name: str = "qid") -> Optional[_core.Groups]:
     """Which items belong together, from ids of any kind in any order."""
     if qid is None:
         return None
+    if (
+        isinstance(qid, (list, tuple))
+        and any(not isinstance(value, str) for value in qid)
+        and any(isinstance(value, str) for value in qid)
+    ):
+        mixed = np.empty(len(qid), dtype=object)  # 1 and "1" are two groups
+        mixed[:] = qid
+        qid = mixed
     ids = vector(qid, n, name)
     if ids.dtype.kind in "iu" and ids.dtype != np.uint64:
         return _core.Groups.of_integers(np.ascontiguousarray(ids, dtype=np.int64))
@@ -207,17 +271,37 @@ def groups(qid: Any, n: int, name: str = "qid") -> Optional[_core.Groups]:
     known: dict[Any, int] = {}
     numbers = np.empty(len(ids), dtype=np.uint32)
     for row, value in enumerate(ids.tolist()):
-        if value is None or value != value:
+        if is_missing(value):
             raise ValueError(f"{name} is missing in row {row}: every item needs a group")
-        numbers[row] = known.setdefault(value, len(known))
-    return _core.Groups.of_numbers(numbers, [str(value) for value in known])
+        try:
+            numbers[row] = known.setdefault(value, len(known))
+        except TypeError:
+            raise ValueError(
+                f"{name} has {type(value).__name__} in row {row}: numbers, words or the like are needed"
+            ) from None
+    return _core.Groups.of_numbers(numbers, [plain_text(value) for value in known])
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, NaT and pandas.NA."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        return True
+
+
+def plain_text(value: Any) -> str:
+    """A name as text that any file can hold."""
+    return str(value).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def weights(values: Any, n: int, name: str = "sample_weight") -> Optional[NDArray[np.float64]]:
     """One weight per item: at least 0, and not all of them 0. A number is that of every item."""
     if values is None:
         return None
-    given = np.asarray(values)
+    given = array_of(values, name)
     if given.ndim == 0:
         given = np.full(n, given)
     if given.ndim != 1:
@@ -235,3 +319,21 @@ def weights(values: Any, n: int, name: str = "sample_weight") -> Optional[NDArra
     if not array.any():
         raise ValueError(f"{name}: all weights are zero, so nothing is left to learn from")
     return array
+
+
+def names(values: Any, name: str) -> NDArray[np.str_]:
+    """Names of items as text."""
+    array = array_of(values, name)
+    if array.ndim != 1:
+        raise ValueError(f"{name} has shape {array.shape}: a name per item is needed")
+    missing = next((row for row, value in enumerate(array.tolist()) if is_missing(value)), None)
+    if missing is not None:
+        raise ValueError(f"{name} is missing in row {missing}: every item needs a name")
+    return np.array(
+        [plain_text(value.decode() if isinstance(value, bytes) else value) for value in array.tolist()], dtype=np.str_
+    )
+
+
+def named_items(values: Any, name: str = "X") -> _core.Items:
+    """Items that are known by their names alone."""
+    return _core.Items.named(names(values, name).tolist())

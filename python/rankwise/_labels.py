@@ -294,8 +294,10 @@ def _check_classes(labels: NDArray[Any]) -> None:
                 "Unknown label type: continuous. y has numbers with fractions, which are values rather than classes: use SVR, or "
                 "turn y into classes"
             )
+    if labels.dtype.kind in "mMV":
+        raise ValueError(f"y has elements of type {labels.dtype}: classes are numbers, words or truth values")
     if labels.dtype.kind == "O":
-        missing = [row for row, label in enumerate(labels) if label is None or label != label]
+        missing = [row for row, label in enumerate(labels) if _input.is_missing(label)]
         if missing:
             raise ValueError(f"Input y contains NaN or None (in row {missing[0]}): every item needs a class")
         if len({type(label) for label in labels} & {str, bytes}) and not all(
@@ -314,14 +316,17 @@ def class_name(label: Any) -> str:
 
 
 def _labels_of_names(names: list[str]) -> NDArray[Any]:
-    try:
-        return np.array([int(name) for name in names])
-    except ValueError:
-        pass
-    try:
-        return np.array([float(name) for name in names])
-    except ValueError:
-        return np.array(names)
+    """Classes of a file: names that are all plain numbers are numbers, as on the command line."""
+    if names == ["False", "True"]:
+        return np.array([False, True])
+    for kind in (int, float):
+        try:
+            labels = np.array([kind(name) for name in names])
+        except (ValueError, OverflowError):
+            continue
+        if np.isfinite(labels).all() and [class_name(label) for label in labels.tolist()] == names:
+            return labels
+    return np.array(names)
 
 
 class SVR(Machine):

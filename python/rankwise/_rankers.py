@@ -39,10 +39,13 @@ class Ranker(Machine):
         group_weight : array of shape (n_items,), optional
             The weight of each item's group, the same for all items of a group.
         """
-        start = None
-        if self._starts and self.get_params(deep=False).get("warm_start") and self.__sklearn_is_fitted__():
-            start = self._model
-        return self._fit(X, y, qid, sample_weight, group_weight, start, self._params())
+        return self._fit(X, y, qid, sample_weight, group_weight, self._start(), self._params())
+
+    def _start(self) -> Optional[_core.Model]:
+        """Where the fit may begin: linear machines at the one before, if asked."""
+        params = self.get_params(deep=False)
+        may = self._starts and params.get("warm_start") and params.get("kernel", "linear") == "linear"
+        return self._model if may and self.__sklearn_is_fitted__() and self._model.weights is not None else None
 
     def _fit(
         self: Self,
@@ -456,6 +459,7 @@ class OnlineRankSVM(Ranker):
 
     _method = "online"
     _starts = True
+    __metadata_request__partial_fit: ClassVar[dict[str, Any]] = {"qid": True}
 
     def __init__(
         self,

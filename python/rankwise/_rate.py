@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 import warnings as _warnings
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
@@ -149,7 +148,11 @@ def rate(
         anchor=anchored,
         threads=threads,
     )
-    found_warnings = _input_warnings(times, effects, system) + [_in_python(text) for text in board.facts()["warnings"]]
+    found_warnings = _input_warnings(times, effects, system) + [
+        # There is no file of which a column could be dropped.
+        text.replace(" (drop='group')", "")
+        for text in board.facts()["warnings"]
+    ]
     for text in found_warnings:
         _warnings.warn(text, RankwiseWarning, stacklevel=2)
     return Leaderboard._of(board, ids, tuple(found_warnings))
@@ -364,13 +367,3 @@ def _input_warnings(times: NDArray[np.float64] | None, effects: Any, system: str
         names = ", ".join(effects[0])
         found.append(f"not used: the columns of {names} (system='davidson' fits their effects)")
     return found
-
-
-def _in_python(text: str) -> str:
-    """Options of the command line are parameters here: ``--C 1`` is C=1."""
-
-    def parameter(match: re.Match[str]) -> str:
-        name, value = match.group(1).replace("-", "_"), match.group(2)
-        return name if value is None else f"{name}={value}"
-
-    return re.sub(r"--([A-Za-z]+(?:-[a-z]+)*)(?: (\d+)\b)?", parameter, text.replace(" (--drop group)", ""))

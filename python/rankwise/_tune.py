@@ -111,6 +111,7 @@ def tune(
             f"estimator = {type(estimator).__name__} is not possible: tune chooses for RankSVM, RankingVectorMachine, OneNormRankSVM, "
             "OrdinalSVM, SVC, SVR, CompareSVM, CompareRank and Davidson; GridSearchCV of scikit-learn for all"
         )
+    _check_arguments(estimator, grid, folds, metric, time_limit, context)
     chosen = type(estimator)(**estimator.get_params(deep=False))
     searched = _searched(estimator, grid)
     search = _search(estimator, searched, grid is None, folds, metric, time_limit)
@@ -121,6 +122,33 @@ def tune(
         else:
             model, names = _tune_items(chosen, params, search, X, y, qid, sample_weight, valid, tell)
     return _told(chosen, model, names, searched)
+
+
+def _check_arguments(estimator: Machine, grid: Any, folds: Any, metric: Any, time_limit: Any, context: Any) -> None:
+    def refuse(name: str, value: Any, expected: str) -> None:
+        refused = ParameterError(f"{name} = {value!r} is not possible: expected {expected}")
+        refused.name = name
+        raise refused
+
+    if grid is not None and not isinstance(grid, Mapping):
+        refuse("grid", grid, "a dictionary of lists")
+    if not isinstance(folds, (int, np.integer)) or isinstance(folds, bool) or not 2 <= folds <= 2**31:
+        refuse("folds", folds, "a whole number of at least 2")
+    if metric is not None and not isinstance(metric, str):
+        refuse("metric", metric, "the name of a metric")
+    if time_limit is not None and (
+        isinstance(time_limit, (str, bool)) or not isinstance(time_limit, (int, float, np.number))
+    ):
+        refuse("time_limit", time_limit, "seconds, or None")
+    if context is not None and not isinstance(estimator, Comparer):
+        refuse("context", "an array", "none: only comparers have one")
+
+
+def _numbers(name: str, values: list[Any]) -> list[float]:
+    for value in values:
+        if isinstance(value, (bool, str)) or not isinstance(value, (int, float, np.number)):
+            raise ParameterError(f"grid[{name!r}] has {value!r}: numbers are needed")
+    return [float(value) for value in values]
 
 
 def _searched(estimator: Machine, grid: Optional[Mapping[str, Any]]) -> dict[str, list[Any]]:
@@ -141,6 +169,8 @@ def _values(name: str, given: Any) -> list[Any]:
     if isinstance(given, str) and given.count(":") == 2:
         lo, hi, n = given.split(":")
         try:
+            if int(n) > 10_000:
+                raise ValueError("at most 10000 values are possible")
             return _core.spaced(float(lo), float(hi), int(n))
         except ValueError as problem:
             raise ParameterError(
@@ -151,7 +181,10 @@ def _values(name: str, given: Any) -> list[Any]:
     listed = [value.item() if isinstance(value, np.generic) else value for value in given]
     if not listed:
         raise ParameterError(f"grid[{name!r}] is empty: give at least one value")
-    return list(dict.fromkeys(listed))
+    try:
+        return list(dict.fromkeys(listed))
+    except TypeError:
+        raise ParameterError(f"grid[{name!r}] = {given!r} is not possible: expected a list of values") from None
 
 
 def _search(
@@ -173,12 +206,12 @@ def _search(
             raise ParameterError(f"kernel = {kernel!r} is not possible: expected linear, poly, rbf or sigmoid")
         names = _OF_KERNELS[kernel]
         kernels += [{"kernel": kernel, **dict(zip(names, point))} for point in product(*map(values, names))]
-    c = None if usual else [float(value) for value in values("C")]
+    c = None if usual else _numbers("C", values("C"))
     n_points = len(kernels) * len(c or [0]) * len(searched.get("loss", [0])) * len(searched.get("epsilon", [0]))
     if n_points > 10_000:
         raise ParameterError(f"grid has {n_points} points: at most 10000 are possible")
     losses = [str(value) for value in searched.get("loss", [params.get("loss", _loss_of(estimator))])]
-    epsilons = [float(value) for value in searched["epsilon"]] if "epsilon" in searched else None
+    epsilons = _numbers("epsilon", searched["epsilon"]) if "epsilon" in searched else None
     widens = usual and params["gamma"] == "scale"
     return _core.Search(c, kernels, widens, losses, epsilons, int(folds), metric, time_limit)
 
@@ -240,6 +273,10 @@ def _tune_items(
     weights = _input.weights(sample_weight, n)
     held = None if valid is None else _unpacked(valid)
     held_items = None if held is None else _input.items(held[0], "valid[0]")
+    if held_items is not None and held_items.n_features != items.n_features:
+        raise ValueError(
+            f"valid[0] has {held_items.n_features} features, X has {items.n_features}: the same are needed"
+        )
     held_groups = None if held is None or held_items is None else _input.groups(held[2], held_items.n_items, "valid[2]")
 
     def measured(labels: Any) -> Any:
@@ -295,12 +332,16 @@ def _tune_pairs(
     estimator: Comparer, params: dict[str, Any], search: _core.Search, X: Any, y: Any, qid: Any, sample_weight: Any, context: Any,
     valid: Any, tell: Tell,
 ) -> Model:  # fmt: skip
-    pairs, names = estimator._read(X, context)
+    pairs, names = estimator._read(X, context, fitting=True)
     n = pairs.n_pairs
     held = None
     if valid is not None:
         held_pairs, held_y, held_context = _unpacked(valid)
         read, _ = estimator._read(held_pairs, held_context)
+        if read.items.n_features != pairs.items.n_features and not isinstance(np.asarray(held_pairs).flat[0], str):
+            raise ValueError(
+                f"valid[0] has {read.items.n_features} features, X has {pairs.items.n_features}: the same are needed"
+            )
         held = {"pairs": read, "outcomes": _outcomes(held_y, read.n_pairs), "weights": None}
     model = _core.tune_pairs(
         estimator._method, params, search, pairs, _outcomes(y, n), _input.groups(qid, n), _input.weights(sample_weight, n), held,

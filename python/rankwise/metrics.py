@@ -402,7 +402,7 @@ def make_scorer(name: str) -> Any:
     import sklearn
     from sklearn.metrics import make_scorer as make
 
-    scorer = make(_Score(name), greater_is_better=greater_is_better, response_method="predict")
+    scorer = make(_Score(name), greater_is_better=greater_is_better, response_method=("decision_function", "predict"))
     requests = {"qid": True}
     if "trec" in name.split(":"):
         requests["ids"] = True

@@ -52,19 +52,60 @@ fn argument(name: &str) -> &str {
         "groups" => "qid",
         "weights" | "weight" => "sample_weight",
         "group_weights" => "group_weight",
+        "class_weights" => "class_weight",
+        "margins" => "margin",
         "half-life" => "half_life",
         other => other,
     }
 }
 
-/// Options of the command line are parameters here: `--max-iter` is max_iter.
-fn in_python(message: &str) -> String {
+/// Words that are values of options.
+const VALUES: [&str; 22] = [
+    "standard",
+    "minmax",
+    "none",
+    "linear",
+    "poly",
+    "rbf",
+    "sigmoid",
+    "hinge",
+    "squared-hinge",
+    "logistic",
+    "epsilon",
+    "squared-epsilon",
+    "refit",
+    "model",
+    "pair",
+    "group",
+    "groups",
+    "outcomes",
+    "always",
+    "free",
+    "balanced",
+    "ovr",
+];
+
+/// Options of the command line are parameters here: `--max-iter` is max_iter, `--scale standard` is scale='standard'.
+pub(crate) fn in_python(message: &str) -> String {
     let mut parts = message.split("--");
     let mut text = parts.next().unwrap_or_default().to_string();
     for part in parts {
         let end = part.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(part.len());
-        text += &part[..end].replace('-', "_");
-        text += &part[end..];
+        let (option, rest) = part.split_at(end);
+        text += &option.replace('-', "_");
+        let value = rest.strip_prefix(' ').map(|rest| {
+            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || ".-_:".contains(c))).unwrap_or(rest.len());
+            rest[..end].trim_end_matches(['.', ':'])
+        });
+        match value {
+            Some(word) if VALUES.contains(&word) => text += &format!("='{word}'"),
+            Some(number) if number.parse::<f64>().is_ok() => text += &format!("={number}"),
+            _ => {
+                text += rest;
+                continue;
+            }
+        }
+        text += &rest[1 + value.unwrap_or_default().len()..];
     }
     text
 }

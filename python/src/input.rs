@@ -132,6 +132,17 @@ impl Items {
         Items::of(py, features, Some(names))
     }
 
+    /// Items that are known by their names alone, each of them once.
+    #[staticmethod]
+    fn named(py: Python<'_>, names: Vec<String>) -> PyResult<Self> {
+        let mut distinct: Vec<&String> = names.iter().collect();
+        distinct.sort_unstable();
+        if let Some(twice) = distinct.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(exception(py, &Error::parameter("items", format!("{:?} twice", twice[0]), "every name once")));
+        }
+        Ok(Items { items: Arc::new(data::Items::indicators(names)) })
+    }
+
     /// How many items there are.
     #[getter]
     fn n_items(&self) -> usize {
@@ -150,7 +161,7 @@ impl Items {
         self.items.feature_names.clone()
     }
 
-    /// Where the numbers are in memory, and how many bytes of them there are.
+    /// Whether features are stored in float32.
     #[getter]
     fn is_f32(&self) -> bool {
         self.items.features.is_f32()

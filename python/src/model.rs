@@ -10,7 +10,7 @@ use rankwise::data::Features;
 use rankwise::io::{model_from_bytes, model_to_bytes, read_model, write_model};
 use rankwise::model::{Basis, Description, ScoreFunction};
 
-use crate::errors::{internal, raise};
+use crate::errors::{in_python, internal, raise};
 use crate::input::{Items, Pairs};
 use crate::run::run;
 
@@ -71,13 +71,16 @@ impl Model {
 
     /// The search that chose its parameters, as JSON.
     fn tuning(&self) -> PyResult<Option<String>> {
-        self.model.training.tuning.as_ref().map(|tuning| serde_json::to_string(tuning).map_err(internal)).transpose()
+        let Some(tuning) = &self.model.training.tuning else { return Ok(None) };
+        let mut tuning = tuning.clone();
+        tuning.warnings.iter_mut().for_each(|text| *text = in_python(text));
+        serde_json::to_string(&tuning).map(Some).map_err(internal)
     }
 
     /// What the user should know.
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        self.model.training.warnings.clone()
+        self.model.training.warnings.iter().map(|text| in_python(text)).collect()
     }
 
     /// Why training ended.
@@ -96,6 +99,12 @@ impl Model {
     #[getter]
     fn is_of_pairs(&self) -> bool {
         self.model.training.learnt_from != rankwise::model::LearntFrom::Items
+    }
+
+    /// Whether items are known by their names alone, and have no features.
+    #[getter]
+    fn is_of_names(&self) -> bool {
+        self.model.scorer.are_indicators
     }
 
     /// How many features an item has.

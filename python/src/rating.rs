@@ -12,7 +12,7 @@ use rankwise::rating::{
     RatingSystem, RatingUnit, Standing, System, SystemFacts,
 };
 
-use crate::errors::{exception, raise};
+use crate::errors::{exception, in_python, raise};
 use crate::fit::reals;
 use crate::input::outcomes;
 use crate::run::run;
@@ -205,9 +205,9 @@ fn rate(
         Some((names, differences)) => Some(Covariates { names, differences: differences.as_slice()?.to_vec() }),
         None => None,
     };
-    run(py, threads, None, move |_| {
+    run(py, threads, None, move |watch| {
         let games = Games::with(names, list, groups, covariates)?;
-        let mut board = plan.rate(&games)?;
+        let mut board = plan.rate_watched(&games, watch)?;
         if let Some((player, rating)) = anchor {
             let name = || games.players.get(player as usize).cloned().unwrap_or_default();
             let expected = "an item with a finite rating; choose another one, or give C";
@@ -307,7 +307,8 @@ impl Board {
                 facts.set_item("margin_scale", margin_scale)?;
             }
         }
-        facts.set_item("warnings", &board.warnings)?;
+        let warnings: Vec<String> = board.warnings.iter().map(|text| in_python(text)).collect();
+        facts.set_item("warnings", warnings)?;
         Ok(facts)
     }
 

@@ -93,7 +93,10 @@ pub(crate) fn run<R: Send + 'static>(
                 let told = py.check_signals().and_then(|()| on_progress.map_or(Ok(()), |to| looking.tell(to)));
                 if let Err(raised) = told {
                     looking.stop.store(true, Ordering::Relaxed);
-                    let _ = wait(PATIENCE);
+                    if wait(PATIENCE).is_err() {
+                        // Nobody else should wait for it either.
+                        retire(threads);
+                    }
                     return Err(raised);
                 }
             }
@@ -106,25 +109,42 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("unknown").to_string()
 }
 
+/// Pools of threads, by process and number.
+type Pools = HashMap<(u32, usize), Arc<ThreadPool>>;
+static POOLS: Mutex<Option<Pools>> = Mutex::new(None);
+/// Pools that are kept though nobody uses them.
+const MOST_IDLE: usize = 4;
+
+/// Does something with the pools.
+fn with_pools<R>(work: impl FnOnce(&mut Pools) -> R) -> R {
+    work(POOLS.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(HashMap::new))
+}
+
 /// The threads of this process, so many of them (0: one for each core). A forked child has none of its parent's.
 fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
-    /// By process and number.
-    type Pools = HashMap<(u32, usize), Arc<ThreadPool>>;
-    static POOLS: Mutex<Option<Pools>> = Mutex::new(None);
     if threads > 4096 {
         return Err(Error::parameter("threads", threads, "at most 4096"));
     }
-    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
-    let pools = pools.get_or_insert_with(HashMap::new);
-    let key = (std::process::id(), threads);
-    if let Some(pool) = pools.get(&key) {
-        return Ok(Arc::clone(pool));
+    let process = std::process::id();
+    if let Some(pool) = with_pools(|pools| pools.get(&(process, threads)).cloned()) {
+        return Ok(pool);
     }
     let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| Error::Unsupported {
         problem: format!("{threads} threads cannot be started: {e}"),
         remedy: "ask for fewer threads".into(),
     })?;
     let pool = Arc::new(pool);
-    pools.insert(key, Arc::clone(&pool));
+    with_pools(|pools| {
+        if pools.len() >= MOST_IDLE {
+            // Those of another process are not ours to end.
+            pools.retain(|&(of, n), pool| of != process || n == 0 || Arc::strong_count(pool) > 1);
+        }
+        pools.insert((process, threads), Arc::clone(&pool));
+    });
     Ok(pool)
+}
+
+/// Leaves a pool to the work that is still done on it; who comes next gets another one.
+fn retire(threads: usize) {
+    with_pools(|pools| pools.remove(&(std::process::id(), threads)));
 }

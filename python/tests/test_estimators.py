@@ -468,3 +468,104 @@ def test_tune_measures_on_validation_data_and_knows_every_machine(ranking, judge
         rankwise.tune(Ridge(), X, y)
     with pytest.raises(ValueError, match="folds"):
         rankwise.tune(RankSVM(), X, y, qid=qid, folds=1)
+
+
+@pytest.mark.parametrize("labels", [["01", "1"], ["1_0", "10"], ["1", "1.0"], ["nan", "inf"], ["a", "1"]])
+def test_words_that_look_like_numbers_stay_apart(labels, ranking, tmp_path):
+    X, y, _ = ranking
+    given = np.array(labels)[(y > 0).astype(int)]
+    classifier = SVC().fit(X, given)
+    classifier.save(tmp_path / "m.safetensors")
+    loaded = rankwise.load(tmp_path / "m.safetensors")
+    assert loaded.classes_.tolist() == classifier.classes_.tolist()
+    assert loaded.score(X, given) == classifier.score(X, given) > 0.8
+
+
+def test_items_without_features_have_names(tmp_path, rankwise_cli):
+    rng = np.random.default_rng(0)
+    strength = dict(zip("abcdef", [3.0, 2.0, 1.0, 0.0, -1.0, -2.0]))
+    pairs = rng.choice(list(strength), size=(300, 2))
+    margins = np.array([strength[right] - strength[left] for left, right in pairs]) + 0.5 * rng.normal(size=300)
+    y = np.where(np.abs(margins) < 1, 0, np.sign(margins)).astype(int)
+    for machine in (CompareSVM(), Davidson(), CompareRank()):
+        machine.fit(pairs, y)
+        scores = machine.score_items(["a", "c", "f", "a"])
+        assert scores[0] > scores[1] > scores[2] and scores[0] == scores[3]
+        np.testing.assert_allclose(
+            machine.decision_function(pairs), machine.score_items(pairs[:, 1]) - machine.score_items(pairs[:, 0])
+        )
+        assert machine.score(pairs, y) > 0.7
+        copy = pickle.loads(pickle.dumps(machine))
+        np.testing.assert_array_equal(copy.predict(pairs.astype(object)), machine.predict(pairs))
+        with pytest.raises(MismatchError, match="z"):
+            machine.predict([["a", "z"]])
+    (tmp_path / "pairs.csv").write_text(
+        "left,right,outcome\n" + "".join(f"{a},{b},{o}\n" for (a, b), o in zip(pairs, y))
+    )
+    rankwise_cli("train", "--pairs", tmp_path / "pairs.csv", "-o", tmp_path / "m.safetensors")
+    loaded = rankwise.load(tmp_path / "m.safetensors")
+    np.testing.assert_allclose(
+        loaded.decision_function(pairs), CompareSVM().fit(pairs, y).decision_function(pairs), atol=0.05
+    )
+
+
+def test_tune_refuses_what_it_cannot_use(ranking, judged):
+    X, y, qid = ranking
+    few = {"C": [1.0]}
+    refused = [
+        (lambda: rankwise.tune(RankSVM(), X, y, qid=qid, grid={"C": "1:10:100000000000"}), "grid"),
+        (lambda: rankwise.tune(RankSVM(), X, y, qid=qid, grid=few, valid=(X[:, :2], y, qid)), "valid.*2 features"),
+        (
+            lambda: rankwise.tune(CompareSVM(), *judged, grid=few, valid=(judged[0][:, :, :2], judged[1])),
+            "valid.*2 features",
+        ),
+        (lambda: rankwise.tune(RankSVM(), X, y, qid=qid, grid=few, context=X), "context"),
+        (lambda: rankwise.tune(RankSVM(), X, y, qid=qid, grid=[1]), "grid"),
+        (lambda: rankwise.tune(RankSVM(), X, y, qid=qid, grid={"C": [None]}), "C"),
+        (lambda: rankwise.tune(RankSVM(), X, y, qid=qid, grid={"C": [[1]]}), "C"),
+        (lambda: rankwise.tune(RankSVM(), X, y, qid=qid, grid={"C": ["x"]}), "C"),
+        (lambda: rankwise.tune(RankSVM(), X, y, qid=qid, folds=2.7), "folds"),
+        (lambda: rankwise.tune(RankSVM(), X, y, qid=qid, folds=2**70), "folds"),
+        (lambda: rankwise.tune(RankSVM(), X, y, qid=qid, metric=3), "metric"),
+        (lambda: rankwise.tune(RankSVM(), X, y, qid=qid, time_limit="x"), "time_limit"),
+    ]
+    for work, match in refused:
+        with pytest.raises(ValueError, match=match):
+            work()
+
+
+def test_fits_of_other_shapes_follow_each_other(ranking, judged):
+    X, y, qid = ranking
+    ranker = RankSVM(kernel="rbf", warm_start=True).fit(X, y, qid=qid)
+    ranker.set_params(kernel="linear").fit(X, y, qid=qid).fit(X, y, qid=qid)
+    np.testing.assert_allclose(ranker.objective_, RankSVM().fit(X, y, qid=qid).objective_, rtol=1e-2)
+    pairs, outcomes = judged
+    context = np.ones((len(pairs), 2))
+    context[::2] = 0
+    machine = CompareSVM(loss="logistic", tie_band="pair").fit(pairs, outcomes, context=context)
+    with pytest.raises(ValueError, match="context has 5 columns"):
+        machine.predict(pairs, context=np.ones((len(pairs), 5)))
+    for unfitted in (
+        lambda: CompareSVM().score_items(X),
+        lambda: CompareSVM().predict(pairs),
+        lambda: RankSVM().predict(X),
+    ):
+        with pytest.raises(ValueError, match="not fitted"):
+            unfitted()
+
+
+def test_messages_speak_python(ranking):
+    X, y, qid = ranking
+    with pytest.warns(RankwiseWarning, match="scale='standard'"):
+        RankSVM().fit(X * [1, 1000, 1, 1], y, qid=qid)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        RankSVM().fit(X * [1, 1000, 1, 1], y, qid=qid)
+    assert not any("--" in str(warning.message) for warning in caught)
+
+
+def test_a_loaded_ranker_knows_that_it_has_groups(ranking, tmp_path):
+    X, y, qid = ranking
+    loaded = through_file(RankSVM().fit(X, y, qid=qid), tmp_path)
+    with pytest.warns(RankwiseWarning, match="scored without"):
+        loaded.score(X, y)

@@ -67,3 +67,11 @@ impl Watch for Unwatched {
         true
     }
 }
+
+/// Tells how many parts of a work are done, of which no gap is known; an error if it should stop.
+pub(crate) fn keep_going(watch: &dyn Watch, n_done: usize) -> crate::error::Result<()> {
+    match watch.on_progress(Progress { iterations: n_done as u64, gap: f64::NAN, tol: f64::NAN }) {
+        true => Ok(()),
+        false => Err(crate::error::Error::Interrupted),
+    }
+}

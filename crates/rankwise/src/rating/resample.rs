@@ -16,6 +16,7 @@ use super::{KFactor, OnlineRating, System};
 use crate::data::{Game, Games, Random, mix};
 use crate::error::Result;
 use crate::math::wide;
+use crate::progress::{Unwatched, Watch, keep_going};
 
 /// Resamples that a random word serves.
 const BITS: usize = 64;
@@ -49,6 +50,17 @@ impl OnlineRating {
     /// Runs over so many resamples of the games, on the current threads. Players times resamples may be at most
     /// [`MOST_RESAMPLED`]. An advantage that is to be fitted is fitted once, to all games.
     pub fn resample(&self, games: &Games, n_resamples: usize, seed: u64) -> Result<Resamples> {
+        self.resample_watched(games, n_resamples, seed, &Unwatched)
+    }
+
+    /// The same while `watch` looks on, and perhaps stops it.
+    pub fn resample_watched(
+        &self,
+        games: &Games,
+        n_resamples: usize,
+        seed: u64,
+        watch: &dyn Watch,
+    ) -> Result<Resamples> {
         let n_players = games.players.len();
         check_size(n_players, n_resamples, MOST_RESAMPLED)?;
         let plan = self.plan(games)?;
@@ -67,9 +79,12 @@ impl OnlineRating {
                 .collect();
             let found: Result<Vec<Vec<f64>>> = tasks
                 .par_iter()
-                .map(|&(_, at, bit)| match plan.has_lanes() {
-                    true => Ok(plan.lanes(games, &words[at], bit)),
-                    false => plan.one(games, &words[at], bit),
+                .map(|&(first, at, bit)| {
+                    keep_going(watch, first)?;
+                    match plan.has_lanes() {
+                        true => Ok(plan.lanes(games, &words[at], bit)),
+                        false => plan.one(games, &words[at], bit),
+                    }
                 })
                 .collect();
             for (&(first, ..), found) in tasks.iter().zip(found?) {

@@ -4,15 +4,21 @@ use super::first_names as names;
 use super::{ChancesOf, IntervalFacts, IntervalMethod, Leaderboard, LeaderboardPlan, RatingUnit, SystemFacts};
 use crate::data::Games;
 use crate::error::Result;
+use crate::progress::Watch;
 use crate::rating::{Chances, DavidsonRating, DavidsonRatings, Estimate, POINTS, standings};
 
 /// Ratings and what else was found.
-pub(super) fn rate(games: &Games, rating: &DavidsonRating, plan: &LeaderboardPlan) -> Result<Leaderboard> {
+pub(super) fn rate(
+    games: &Games,
+    rating: &DavidsonRating,
+    plan: &LeaderboardPlan,
+    watch: &dyn Watch,
+) -> Result<Leaderboard> {
     let clock = std::time::Instant::now();
     let fit = rating.fit(games)?;
     let seconds_fit = clock.elapsed().as_secs_f64();
     let clock = std::time::Instant::now();
-    let known = Known::new(&fit, plan)?;
+    let known = Known::new(&fit, plan, watch)?;
     let seconds_intervals = clock.elapsed().as_secs_f64();
     let scale = if rating.c.is_some() { &fit.parts.part } else { &fit.parts.tier };
     let factor = if plan.unit == RatingUnit::Elo { POINTS } else { 1.0 };
@@ -62,7 +68,7 @@ struct Known {
 }
 
 impl Known {
-    fn new(fit: &DavidsonRatings, plan: &LeaderboardPlan) -> Result<Self> {
+    fn new(fit: &DavidsonRatings, plan: &LeaderboardPlan, watch: &dyn Watch) -> Result<Self> {
         let level = plan.level;
         let mut intervals = plan.interval_facts();
         let effects = || fit.effects.iter().map(|effect| effect.value);
@@ -76,7 +82,7 @@ impl Known {
             });
         }
         if plan.method == IntervalMethod::Bootstrap {
-            let resamples = fit.bootstrap(plan.n_resamples, plan.seed)?;
+            let resamples = fit.bootstrap_watched(plan.n_resamples, plan.seed, watch)?;
             intervals.n_resamples = Some(plan.n_resamples);
             intervals.n_groups = fit.n_groups();
             let (small, n_groups) = (resamples.small_sample, resamples.effective_groups);

@@ -8,6 +8,7 @@ mod words;
 use super::{Advantage, DavidsonRating, Estimate, Level, OnlineRating, Parts, Standing};
 use crate::data::Games;
 use crate::error::Result;
+use crate::progress::{Unwatched, Watch};
 
 pub use words::{first_names, plain_name, short_name};
 
@@ -190,9 +191,14 @@ pub struct Leaderboard {
 impl LeaderboardPlan {
     /// The leaderboard of games.
     pub fn rate(&self, games: &Games) -> Result<Leaderboard> {
+        self.rate_watched(games, &Unwatched)
+    }
+
+    /// The same while `watch` looks on, and perhaps stops the resamples.
+    pub fn rate_watched(&self, games: &Games, watch: &dyn Watch) -> Result<Leaderboard> {
         let mut board = match &self.system {
-            RatingSystem::Davidson(rating) => davidson::rate(games, rating, self)?,
-            RatingSystem::Online(rating) => online::rate(games, rating, self)?,
+            RatingSystem::Davidson(rating) => davidson::rate(games, rating, self, watch)?,
+            RatingSystem::Online(rating) => online::rate(games, rating, self, watch)?,
         };
         board.warnings.extend(part_warning(&board.parts.part_sizes));
         let n_outside = board.intervals.n_resamples.map(|n| n as f64 * (1.0 - self.level.share()));

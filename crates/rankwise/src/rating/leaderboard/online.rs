@@ -5,13 +5,19 @@ use std::collections::HashSet;
 use super::{IntervalMethod, Leaderboard, LeaderboardPlan, RatingUnit, SystemFacts};
 use crate::data::{Game, Games, Outcome};
 use crate::error::Result;
+use crate::progress::Watch;
 use crate::rating::{Chances, Estimate, FIRST_SIDE, Free, OnlineRating, Parts, Strength, System, TrueSkill, standings};
 
 /// Differences of ratings that are multiplied by less than this to get chances say nothing.
 const UNHEARD: f64 = 0.05;
 
 /// Ratings and what else was found.
-pub(super) fn rate(games: &Games, rating: &OnlineRating, plan: &LeaderboardPlan) -> Result<Leaderboard> {
+pub(super) fn rate(
+    games: &Games,
+    rating: &OnlineRating,
+    plan: &LeaderboardPlan,
+    watch: &dyn Watch,
+) -> Result<Leaderboard> {
     let clock = std::time::Instant::now();
     let (run, system) = rating.run_to_end(games, &mut |_, _| ())?;
     let seconds_run = clock.elapsed().as_secs_f64();
@@ -28,7 +34,7 @@ pub(super) fn rate(games: &Games, rating: &OnlineRating, plan: &LeaderboardPlan)
             run.strengths.iter().map(|strength| Estimate::bare(strength.map(|known| known.rating))).collect()
         }
         IntervalMethod::Bootstrap => {
-            let resamples = rating.resample(games, plan.n_resamples, plan.seed)?;
+            let resamples = rating.resample_watched(games, plan.n_resamples, plan.seed, watch)?;
             intervals.n_resamples = Some(plan.n_resamples);
             intervals.n_groups = n_groups;
             let within = |(player, strength): (usize, &Option<Strength>)| {

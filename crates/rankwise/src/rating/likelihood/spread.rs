@@ -29,6 +29,7 @@ use super::{DavidsonRatings, State};
 use crate::data::{Random, mix};
 use crate::error::{Error, Result};
 use crate::math::dot;
+use crate::progress::{Unwatched, Watch, keep_going};
 
 /// Random combinations of slopes that stand for all of them where players are many.
 const N_DRAWS: usize = 200;
@@ -412,6 +413,11 @@ impl DavidsonRatings {
 
     /// Ratings of resampled games, in parallel; the number of threads does not matter.
     pub fn bootstrap(&self, n_resamples: usize, seed: u64) -> Result<DavidsonResamples> {
+        self.bootstrap_watched(n_resamples, seed, &Unwatched)
+    }
+
+    /// The same while `watch` looks on, and perhaps stops it.
+    pub fn bootstrap_watched(&self, n_resamples: usize, seed: u64, watch: &dyn Watch) -> Result<DavidsonResamples> {
         let mut found = DavidsonResamples {
             ratings: vec![Vec::new(); self.ratings.len()],
             comparisons: vec![Vec::new(); self.ratings.len()],
@@ -434,14 +440,16 @@ impl DavidsonRatings {
                 format!("from 1 to {} for {size} numbers", MAX_NUMBERS / size),
             ));
         }
-        let mut points: Vec<Vec<f64>> = (0..n_resamples)
+        let points: Result<Vec<Vec<f64>>> = (0..n_resamples)
             .into_par_iter()
             .map_init(Vec::new, |counts, number| {
+                keep_going(watch, number)?;
                 let mut point = state.resample(mix(seed, number as u64), counts);
                 point.truncate(size);
-                point
+                Ok(point)
             })
             .collect();
+        let mut points = points?;
         let sorted = |points: &[Vec<f64>], at: usize, size: f64| {
             let mut numbers: Vec<f64> = points.iter().map(|point| point[at] / size).collect();
             numbers.sort_unstable_by(f64::total_cmp);
