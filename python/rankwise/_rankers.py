@@ -107,7 +107,7 @@ class Ranker(Machine):
 
 def _groups(qid: Any, n: int) -> Optional[_core.Groups]:
     if qid is not None:
-        sizes = np.asarray(qid)
+        sizes = _input.array_of(qid, "qid")
         if sizes.ndim == 1 and len(sizes) != n and sizes.dtype.kind in "iu" and int(sizes.sum()) == n:
             raise ValueError(
                 f"qid has {len(sizes)} entries for {n} items, whose sum is {n}: these seem to be sizes of groups. "
