@@ -11,6 +11,10 @@ use crate::math::{add_multiple, cholesky, dot, solve_lower, solve_upper};
 
 /// Up to so many players a matrix is factored; beyond, equations are solved by conjugate gradients.
 pub(super) const MAX_DENSE: usize = 1000;
+/// Steps of Newton's method factor a matrix up to so many players, and for more where who met whom is so sparse that conjugate
+/// gradients could take long.
+const MAX_DENSE_STEP: usize = 200;
+const FEW_MEETINGS: usize = 8;
 /// Pivots below this share of the largest one are rounding.
 const RESOLUTION: f64 = 1e-14;
 const PLAYERS: usize = 2048;
@@ -38,8 +42,19 @@ pub(super) struct Sparse<'a> {
 }
 
 impl<'a> Curvature<'a> {
-    /// The curvature of cells that have these slopes; `held` are the players that stay where they are.
+    /// The curvature of cells that have these slopes, for many equations; `held` are the players that stay where they are.
     pub(super) fn new(likelihood: &'a Likelihood<'a>, slopes: &[CellSlopes], held: &[u32]) -> Self {
+        Self::with(likelihood, slopes, held, likelihood.n_players() <= MAX_DENSE)
+    }
+
+    /// The same for a single equation.
+    pub(super) fn of_step(likelihood: &'a Likelihood<'a>, slopes: &[CellSlopes], held: &[u32]) -> Self {
+        let n = likelihood.n_players();
+        let is_sparse = likelihood.cells.n_cells() < FEW_MEETINGS * n;
+        Self::with(likelihood, slopes, held, n <= if is_sparse { MAX_DENSE } else { MAX_DENSE_STEP })
+    }
+
+    fn with(likelihood: &'a Likelihood<'a>, slopes: &[CellSlopes], held: &[u32], is_dense: bool) -> Self {
         let (n, extra) = (likelihood.n_players(), likelihood.n_extra());
         let coupling = |cell: usize, k: usize| match k < likelihood.cells.n_effects {
             true => slopes[cell].dd * likelihood.cells.difference(cell)[k],
@@ -71,7 +86,7 @@ impl<'a> Curvature<'a> {
         for &player in held {
             diagonal[player as usize] *= 2.0;
         }
-        if n > MAX_DENSE {
+        if !is_dense {
             let meetings = likelihood.meetings.cells.par_iter().map(|&[cell, _]| slopes[cell as usize].dd).collect();
             let mut corner_factor = corner.clone();
             factor(&mut corner_factor, extra);

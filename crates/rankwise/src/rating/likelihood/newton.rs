@@ -38,7 +38,7 @@ pub(super) fn minimise(likelihood: &Likelihood<'_>, held: &[u32], goal: Goal, po
     let mut candidate = vec![0.0; point.len()];
     for n_steps in 1..=goal.max_steps {
         let mut step = gradient.clone();
-        Curvature::new(likelihood, &slopes, held).solve(&mut step, likelihood.precision(1e-3));
+        Curvature::of_step(likelihood, &slopes, held).solve(&mut step, likelihood.precision(1e-3));
         let descent = along(&step, &gradient);
         let largest = step.iter().fold(0.0f64, |most, step| most.max(step.abs()));
         let reach = point.iter().fold(1.0f64, |most, number| most.max(number.abs()));

@@ -194,9 +194,17 @@ impl State {
             squares
         };
         let correction = self.correction();
+        // Where most players have met, a matrix is less work than its many cells.
+        let size = self.point.len();
+        let is_independent = self.cells.group_starts.is_empty();
+        let matrix = (is_independent && 16 * squares.len() > size * size).then(|| self.matrix_of(&squares));
         let variance = |x: &[f64]| {
             let penalty = self.ridge * x[..self.players.len()].iter().map(|x| x * x).sum::<f64>();
-            if self.cells.group_starts.is_empty() {
+            if let Some(matrix) = &matrix {
+                let rows = matrix.chunks_exact(size).zip(x).map(|(row, x_of_row)| x_of_row * dot(row, x));
+                return correction * rows.sum::<f64>() + penalty;
+            }
+            if is_independent {
                 let of_cell = |(cell, squares): (usize, &[f64; 3])| {
                     let [d, theta] = self.along(cell, x);
                     squares[0] * d * d + 2.0 * squares[1] * d * theta + squares[2] * theta * theta
@@ -242,6 +250,32 @@ impl State {
         };
         let (plain, compared) = (0..self.point.len()).into_par_iter().map(both).unzip();
         Variances { plain, compared }
+    }
+
+    /// The sum over cells of what [`State::along`] makes of x, squared, as a matrix over x.
+    fn matrix_of(&self, squares: &[[f64; 3]]) -> Vec<f64> {
+        let (n, size) = (self.players.len(), self.point.len());
+        let mut matrix = vec![0.0; size * size];
+        let mut direction: Vec<(usize, f64)> = Vec::new();
+        for (cell, &[dd, d_theta, theta_theta]) in squares.iter().enumerate() {
+            let [first, second] = self.cells.players[cell];
+            direction.clear();
+            direction.extend([(first as usize, 1.0), (second as usize, -1.0)]);
+            direction.extend(self.cells.difference(cell).iter().enumerate().map(|(k, &x)| (n + k, x)));
+            for &(a, of_a) in &direction {
+                for &(b, of_b) in &direction {
+                    matrix[a * size + b] += dd * of_a * of_b;
+                }
+                if self.has_ties {
+                    matrix[a * size + size - 1] += d_theta * of_a;
+                    matrix[(size - 1) * size + a] += d_theta * of_a;
+                }
+            }
+            if self.has_ties {
+                matrix[size * size - 1] += theta_theta;
+            }
+        }
+        matrix
     }
 
     /// Slopes of all observations with random signs, solved for: their variance is the one that is sought.
