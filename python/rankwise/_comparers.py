@@ -41,6 +41,7 @@ class Comparer(Machine):
         groups : array of shape (n_pairs,), optional
             Pairs that belong together (judgments of one judge): they are never split where pairs are held out.
         """
+        self.__dict__.pop("_n_context", None)
         read, names = self._read(pairs, context, fitting=True)
         n = read.n_pairs
         outcomes = _outcomes(y, n)
@@ -113,11 +114,12 @@ class Comparer(Machine):
                     f"context has {described.n_items} rows for {read.n_pairs} pairs: one per pair is needed"
                 )
             width = getattr(self, "_n_context", None)
-            if self.__sklearn_is_fitted__() and not fitting and width is not None and described.n_features != width:
+            if fitting:
+                self._n_context = described.n_features
+            elif width is not None and described.n_features != width:
                 raise ValueError(
                     f"context has {described.n_features} columns, but {type(self).__name__} is expecting {width}"
                 )
-            self._n_context = described.n_features if fitting else width
             columns = _input.column_names(context) if _input.is_table(context) else None
             read = read.with_context(described, columns or [f"context{k}" for k in range(described.n_features)])
         return read, names
