@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from . import _core, _input
 from ._convergence import ConvergenceWarning
+from ._progress import Tell, bar
 from .exceptions import MismatchError, RankwiseWarning
 
 if TYPE_CHECKING:
@@ -96,26 +97,16 @@ class Machine(BaseEstimator):
         return self
 
     @contextmanager
-    def _progress(self) -> Iterator[Optional[Callable[[int, float, float], None]]]:
+    def _progress(self) -> Iterator[Tell]:
         """Who is told how far training is: a bar of tqdm, if asked."""
-        if not self.get_params(deep=False).get("verbose"):
-            yield None
-            return
-        try:
-            from tqdm.auto import tqdm
-        except ImportError:
-            warnings.warn(
-                "progress is shown by tqdm, which is not installed: pip install tqdm", RankwiseWarning, stacklevel=4
-            )
-            yield None
-            return
-        with tqdm(desc=type(self).__name__, unit=" iterations", leave=True) as bar:
+        asked = bool(self.get_params(deep=False).get("verbose"))
+        with bar(asked, type(self).__name__, " iterations") as shown:
 
             def tell(iterations: int, gap: float, tol: float) -> None:
-                bar.update(iterations - bar.n)
-                bar.set_postfix_str(f"gap {gap:.1e}, until {tol:.0e}")
+                shown.update(iterations - shown.n)
+                shown.set_postfix_str(f"gap {gap:.1e}, until {tol:.0e}")
 
-            yield tell
+            yield None if shown is None else tell
 
     # Reading data
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Callable, Generic, Optional, TypeVar
+from typing import Any, Generic, Optional, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from . import _core, _input
 from ._base import Machine
 from ._comparers import Comparer, _outcomes
 from ._labels import SVC, SVR, OrdinalSVM, _check_classes, class_name
+from ._progress import Tell, bar
 from ._rankers import OneNormRankSVM, RankingVectorMachine, RankSVM
 from .exceptions import ParameterError, RankwiseWarning
 
@@ -222,31 +223,20 @@ def _loss_of(estimator: Machine) -> str:
 
 
 @contextmanager
-def _bar(estimator: Machine) -> Iterator[Optional[Callable[[int, float, float], None]]]:
-    if not estimator.get_params(deep=False).get("verbose"):
-        yield None
-        return
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        warnings.warn(
-            "progress is shown by tqdm, which is not installed: pip install tqdm", RankwiseWarning, stacklevel=4
-        )
-        yield None
-        return
-    with tqdm(desc="tune", unit=" fits") as bar:
+def _bar(estimator: Machine) -> Iterator[Tell]:
+    asked = bool(estimator.get_params(deep=False).get("verbose"))
+    with bar(asked, "tune", " fits") as shown:
 
         def tell(done: int, _: float, total: float) -> None:
-            bar.total = int(total)
-            bar.update(done - bar.n)
+            shown.total = int(total)
+            shown.update(done - shown.n)
 
-        yield tell
-        if bar.total is not None:
-            bar.update(bar.total - bar.n)
+        yield None if shown is None else tell
+        if shown is not None and shown.total is not None:
+            shown.update(shown.total - shown.n)
 
 
 Model = tuple[_core.Model, Optional[list[str]]]
-Tell = Optional[Callable[[int, float, float], None]]
 
 
 def _unpacked(valid: tuple[Any, ...]) -> tuple[Any, Any, Any]:
