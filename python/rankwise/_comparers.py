@@ -235,14 +235,11 @@ def _rows_of_sides(pairs: NDArray[Any]) -> _core.Items:
 def _outcomes(y: Any, n: int) -> NDArray[np.int8]:
     if y is None:
         raise ValueError("y is None: outcomes are needed, -1 (left), 0 (no difference) or 1 (right)")
-    values = _input.reals(y, n, "y")
-    wrong = np.flatnonzero(~np.isin(values, (-1.0, 0.0, 1.0)))
-    if wrong.size:
-        raise ValueError(
-            f"y has {values[wrong[0]]:g} in row {wrong[0]}: outcomes are -1 (left is better), 0 (no difference) and 1 (right is better). "
-            "(cross_val_predict of scikit-learn numbers classes anew for predict_proba and decision_function: fit each fold yourself)"
-        )
-    return values.astype(np.int8)
+    hint = (
+        " (cross_val_predict of scikit-learn numbers classes anew for predict_proba and decision_function: "
+        "fit each fold yourself)"
+    )
+    return _input.outcomes(y, n, "y", hint)
 
 
 class CompareSVM(Comparer):

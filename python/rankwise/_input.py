@@ -74,6 +74,18 @@ def reals(values: Any, n: Optional[int], name: str) -> NDArray[np.float64]:
     return array
 
 
+def outcomes(values: Any, n: Optional[int], name: str, hint: str = "") -> NDArray[np.int8]:
+    """-1, 0 or 1 per pair."""
+    array = reals(values, n, name)
+    wrong = np.flatnonzero(~np.isin(array, (-1.0, 0.0, 1.0)))
+    if wrong.size:
+        raise ValueError(
+            f"{name} = {array[wrong[0]]:g} in row {wrong[0]} is not possible: outcomes are -1 (left is better), 0 (no difference) and "
+            f"1 (right is better){hint}"
+        )
+    return array.astype(np.int8)
+
+
 def vector(values: Any, n: Optional[int], name: str) -> NDArray[Any]:
     """An array of one dimension, with one entry per item."""
     if is_sparse(values):

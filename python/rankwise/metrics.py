@@ -421,14 +421,9 @@ class RocCurve(NamedTuple):
 
 def _signs(y: Any, n: int | None, name: str) -> NDArray[np.int8]:
     """-1, 0 and 1, at least one of them."""
-    array = _numbers(y, n, name)
+    array = _input.outcomes(y, n, name)
     _not_empty(array, name)
-    wrong = np.flatnonzero((array != -1) & (array != 0) & (array != 1))
-    if wrong.size:
-        raise ValueError(
-            f"{name} = {array[wrong[0]]:g} in row {wrong[0]} is not possible: expected -1 (left), 0 (tie) or 1 (right)"
-        )
-    return array.astype(np.int8)
+    return array
 
 
 def _judged(
