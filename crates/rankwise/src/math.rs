@@ -1,6 +1,8 @@
 //! Wide loops with run-time dispatch: plain Rust that the compiler vectorises, compiled for AVX-512, for AVX2 with
 //! FMA, and for the baseline; the processor decides which one runs. No intrinsics, no build flags.
 
+use rayon::prelude::*;
+
 /// A floating-point type that kernels are computed in.
 pub(crate) trait Real: bytemuck::Pod + Send + Sync + PartialOrd + std::fmt::Debug {
     /// 0
@@ -241,6 +243,18 @@ pub(crate) fn solve_upper(factor: &[f64], n: usize, x: &mut [f64]) {
         let value = x[a];
         add_multiple(&mut x[..a], -value, &row[..a]);
     }
+}
+
+/// Adds Σ x xᵀ over vectors of length `dim`, one after the other, to the lower triangle.
+pub(crate) fn add_products(matrix: &mut [f64], vectors: &[f64], dim: usize) {
+    matrix.par_chunks_mut(dim.max(1) * 16).enumerate().for_each(|(tile, rows)| {
+        for vector in vectors.chunks_exact(dim) {
+            for (k, row) in rows.chunks_exact_mut(dim).enumerate() {
+                let at = tile * 16 + k;
+                add_multiple(&mut row[..=at], vector[at], &vector[..=at]);
+            }
+        }
+    });
 }
 
 #[cfg(test)]

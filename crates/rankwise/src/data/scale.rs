@@ -112,32 +112,66 @@ pub(crate) struct ScaleSurvey {
 impl ScaleSurvey {
     /// Takes in a part, perhaps with one weight per item.
     pub(crate) fn add(&mut self, kind: Scale, items: &Features, weights: Option<&[f64]>) {
-        if kind == Scale::None || items.n_rows() == 0 {
-            return;
+        if kind != Scale::None {
+            self.join(&Self::of(items, 0..items.n_rows(), weights));
         }
-        self.has_sparse |= items.is_sparse();
+    }
+
+    /// What some rows of a part say.
+    pub(crate) fn of(items: &Features, rows: impl Iterator<Item = usize> + Clone, weights: Option<&[f64]>) -> Self {
+        let total = match weights {
+            Some(weights) => rows.clone().map(|row| weights[row]).sum(),
+            None => rows.clone().count() as f64,
+        };
+        let has_sparse = items.is_sparse() && items.n_rows() > 0;
+        if total <= 0.0 {
+            let absent = [f64::INFINITY, f64::NEG_INFINITY, 0.0, 0.0];
+            return ScaleSurvey { total: 0.0, columns: vec![absent; items.n_cols()], has_sparse };
+        }
+        let ColumnStats { low, high, mean, deviation } = ColumnStats::of_rows(items, rows, weights);
+        let columns = (0..items.n_cols()).map(|k| [low[k], high[k], mean[k], deviation[k]]).collect();
+        ScaleSurvey { total, columns, has_sparse }
+    }
+
+    /// Takes in what another part says.
+    pub(crate) fn join(&mut self, part: &ScaleSurvey) {
+        self.has_sparse |= part.has_sparse;
         // Columns that earlier parts lack were 0 there.
         let absent = if self.total > 0.0 { [0.0; 4] } else { [f64::INFINITY, f64::NEG_INFINITY, 0.0, 0.0] };
-        self.columns.resize(self.columns.len().max(items.n_cols()), absent);
-        let weight = weights.map_or(items.n_rows() as f64, |weights| weights.iter().sum());
-        if weight <= 0.0 {
+        self.columns.resize(self.columns.len().max(part.columns.len()), absent);
+        if part.total <= 0.0 {
             return;
         }
-        self.total += weight;
-        let share = weight / self.total;
-        let stats = ColumnStats::of_rows(items, 0..items.n_rows(), weights);
+        self.total += part.total;
+        let share = part.total / self.total;
         for (k, [low, high, mean, spread]) in self.columns.iter_mut().enumerate() {
-            let is_there = k < items.n_cols();
-            let of_part = |values: &[f64]| if is_there { values[k] } else { 0.0 };
-            let (part_mean, deviation) = (of_part(&stats.mean), of_part(&stats.deviation));
-            *low = low.min(of_part(&stats.low));
-            *high = high.max(of_part(&stats.high));
+            let [part_low, part_high, part_mean, deviation] = part.columns.get(k).copied().unwrap_or_default();
+            *low = low.min(part_low);
+            *high = high.max(part_high);
             let apart = part_mean - *mean;
             let unit = unit_of(spread.max(deviation).max(apart.abs()));
             let [before, here, between] = [*spread, deviation, apart].map(|x| (x / unit).powi(2));
             *spread = ((1.0 - share) * before + share * here + share * (1.0 - share) * between).sqrt() * unit;
             *mean += apart * share;
         }
+    }
+
+    /// As numbers.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = f64> + '_ {
+        [self.total, f64::from(u8::from(self.has_sparse))].into_iter().chain(self.columns.iter().flatten().copied())
+    }
+
+    /// From such numbers, of so many columns.
+    pub(crate) fn of_numbers(numbers: &[f64]) -> Option<Self> {
+        let (&[total, has_sparse], columns) = numbers.split_first_chunk()?;
+        let (columns, []) = columns.as_chunks() else { return None };
+        Some(ScaleSurvey { total, columns: columns.to_vec(), has_sparse: has_sparse != 0.0 })
+    }
+
+    /// The largest deviation over the smallest; constant columns do not count.
+    pub(crate) fn scale_ratio(&self) -> f64 {
+        let varying = || self.columns.iter().map(|column| column[3]).filter(|&spread| spread > 0.0);
+        varying().fold(0.0, f64::max) / varying().fold(f64::INFINITY, f64::min)
     }
 
     /// The scaling; `None` for [`Scale::None`].

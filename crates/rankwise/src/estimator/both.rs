@@ -66,7 +66,7 @@ impl RankSvm {
             Loss::Hinge => Rule::Rank(Hinge::Rounded(1.0)),
             _ => Rule::Rank(Hinge::Squared),
         };
-        let costs = Costs::Factors { weights: judged.weights.as_deref(), tie: 0.0, other: 1.0 };
+        let costs = Costs::Factors { weights: judged.weights.as_deref().map(Cow::Borrowed), tie: 0.0, other: 1.0 };
         let pairs = PairSums::of_pairs(judged, &near.items.features, Cow::Borrowed(&rows), costs, rule);
         let divisors = scaler.as_ref().map(|scaler| scaler.divisor.as_slice());
         let mut sums = Together::new(Box::new(labels), Box::new(pairs), divisors);

@@ -42,6 +42,7 @@ mod rank_trial;
 mod regress;
 mod ridge;
 mod small_machine;
+pub mod spread;
 mod swap_svm;
 mod trials;
 mod vector_rank;

@@ -481,16 +481,7 @@ impl<'e> Instance<'e, '_> {
     /// quite reach 1).
     fn only_ties(&self) -> Result<Solution<'e>> {
         let cost: f64 = (0..self.data.n_pairs()).map(|k| self.costs.of(k, Outcome::Tie)).sum();
-        // As likely as can be said after so many: with certainty as the limit, the least value is 0.
-        let odds = 2.0 * (1.0 + self.n_ties() as f64);
-        let (objective, gap, beta) = match (self.task, self.loss) {
-            (Task::Rank2, _) => (2.0 * cost * self.loss.value(1.0), 0.0, -1.0),
-            (Task::Davidson, _) => (cost * (2.0 / odds).ln_1p(), 1.0, odds.ln()),
-            (Task::Compare { .. }, Loss::Logistic) => {
-                (cost * (2.0 * (1.0 / odds).ln_1p() - (-1.0 / (odds * odds)).ln_1p()), 1.0, -odds.ln())
-            }
-            _ => (0.0, 0.0, -1.0),
-        };
+        let (objective, gap, beta) = of_only_ties(self.task, self.loss, cost, self.n_ties());
         let dim = self.space.map_or(self.data.set.items.features.n_cols(), Space::dim);
         let has_beta = matches!(self.task, Task::Compare { .. } | Task::Davidson);
         Ok(Solution {
@@ -506,6 +497,20 @@ impl<'e> Instance<'e, '_> {
             is_exact: true,
             by: By::Weights { weights: vec![0.0; dim], steps: 0, n_support: 0, bound: None },
         })
+    }
+}
+
+/// The objective, its gap and β where so many ties with these costs are all there is.
+pub(super) fn of_only_ties(task: Task, loss: Loss, cost: f64, n_ties: usize) -> (f64, f64, f64) {
+    // As likely as can be said after so many: with certainty as the limit, the least value is 0.
+    let odds = 2.0 * (1.0 + n_ties as f64);
+    match (task, loss) {
+        (Task::Rank2, _) => (2.0 * cost * loss.value(1.0), 0.0, -1.0),
+        (Task::Davidson, _) => (cost * (2.0 / odds).ln_1p(), 1.0, odds.ln()),
+        (Task::Compare { .. }, Loss::Logistic) => {
+            (cost * (2.0 * (1.0 / odds).ln_1p() - (-1.0 / (odds * odds)).ln_1p()), 1.0, -odds.ln())
+        }
+        _ => (0.0, 0.0, -1.0),
     }
 }
 

@@ -9,9 +9,9 @@ use crate::kernel::{Approx, Chosen, KernelFunction, KernelMatrix, Landmarks, Sym
 use crate::loss::Loss;
 use crate::math::dot;
 use crate::model::ScoreFunction;
-use crate::problem::{Band, BlockSums, Costs, Hinge, PairSums, Rule, Task};
+use crate::problem::{Band, BlockSums, Costs, Hinge, PairSums, Rule, SpreadPairs, Task};
 use crate::progress::Stop;
-use crate::solver::{newton_cg, smoothing};
+use crate::solver::{Limits, newton_cg, smoothing};
 
 /// Unique items up to which their kernel matrix is factored as a whole.
 pub(super) const FEW_ITEMS: usize = 2000;
@@ -153,29 +153,138 @@ impl<'a> Space<'a> {
     }
 }
 
-impl<'e> Instance<'e, '_> {
-    /// What a pair costs as a function of its margin.
-    fn rule(&self) -> Rule {
-        let hinge = if self.loss == Loss::Hinge { Hinge::Rounded(1.0) } else { Hinge::Squared };
-        match (self.task, self.loss) {
-            (Task::Davidson, _) => Rule::Davidson,
-            (Task::Compare { .. }, Loss::Logistic) => Rule::RaoKupper,
-            (Task::Compare { .. }, _) => Rule::Compare(hinge),
-            (Task::Rank | Task::Rank2, Loss::Logistic) => Rule::RankLogistic,
-            (Task::Rank | Task::Rank2, _) => Rule::Rank(hinge),
+/// What a pair costs as a function of its margin.
+pub(super) fn rule_of(task: Task, loss: Loss) -> Rule {
+    let hinge = if loss == Loss::Hinge { Hinge::Rounded(1.0) } else { Hinge::Squared };
+    match (task, loss) {
+        (Task::Davidson, _) => Rule::Davidson,
+        (Task::Compare { .. }, Loss::Logistic) => Rule::RaoKupper,
+        (Task::Compare { .. }, _) => Rule::Compare(hinge),
+        (Task::Rank | Task::Rank2, Loss::Logistic) => Rule::RankLogistic,
+        (Task::Rank | Task::Rank2, _) => Rule::Rank(hinge),
+    }
+}
+
+/// What losses of ties and of others are multiplied with: `rank` has no ties, `rank2` counts others twice.
+pub(super) fn factors_of(task: Task) -> [f64; 2] {
+    match task {
+        Task::Rank => [0.0, 1.0],
+        Task::Rank2 => [1.0, 2.0],
+        Task::Compare { .. } | Task::Davidson => [1.0, 1.0],
+    }
+}
+
+/// A sum over judged pairs, wherever they are.
+pub(super) trait JudgedSums: BlockSums {
+    /// The best value without weights, and its β.
+    fn at_zero(&mut self) -> (f64, f64);
+}
+
+impl JudgedSums for PairSums<'_> {
+    fn at_zero(&mut self) -> (f64, f64) {
+        PairSums::at_zero(self)
+    }
+}
+
+impl JudgedSums for SpreadPairs<'_> {
+    fn at_zero(&mut self) -> (f64, f64) {
+        SpreadPairs::at_zero(self)
+    }
+}
+
+/// Where a search in weights ended; the sum is there.
+pub(super) struct InWeights {
+    pub(super) weights: Vec<f64>,
+    pub(super) objective: f64,
+    pub(super) gap: f64,
+    pub(super) steps: u64,
+    pub(super) stop: Stop,
+    /// Where the best dual value of a hinge is: weights, and the width it is rounded off over there.
+    pub(super) bound: Option<(Vec<f64>, f64)>,
+    pub(super) is_exact: bool,
+    /// The hinge may have collapsed.
+    pub(super) is_no_better: bool,
+}
+
+impl InWeights {
+    /// Newton's method from some weights or from none. Of `plain` machines few pairs are worth the last digits.
+    pub(super) fn minimise(
+        sums: &mut impl JudgedSums,
+        (task, loss): (Task, Loss),
+        is_plain: bool,
+        start: Option<Vec<f64>>,
+        limits: Limits<'_>,
+    ) -> Result<Self> {
+        let tol = limits.tol;
+        let mut found = if loss == Loss::Hinge {
+            let found = smoothing::minimise(sums, start, limits);
+            let gap = found.gap();
+            let mut is_no_better = false;
+            if matches!(task, Task::Compare { .. }) {
+                let (at_zero, _) = sums.at_zero();
+                let clearly = (2.0 * gap * found.primal).max(1e-6 * at_zero);
+                is_no_better = found.primal >= at_zero - clearly && found.stop.is_none();
+            }
+            sums.go_to(&found.weights);
+            InWeights {
+                weights: found.weights,
+                objective: found.primal,
+                gap,
+                steps: found.steps,
+                stop: found.stop.unwrap_or(Stop::Converged),
+                bound: Some(found.bound),
+                is_exact: false,
+                is_no_better,
+            }
+        } else {
+            let is_quick = is_plain && sums.n_numbers() <= QUICK;
+            let found =
+                newton_cg::minimise(sums, start, Limits { tol: if is_quick { tol.min(EXACT) } else { tol }, ..limits });
+            InWeights {
+                weights: found.weights,
+                objective: found.primal,
+                gap: found.gap,
+                steps: found.steps,
+                stop: found.stop.unwrap_or(Stop::Converged),
+                bound: None,
+                is_exact: is_quick && found.gap <= 1e-10,
+                is_no_better: false,
+            }
+        };
+        if found.gap <= tol {
+            found.stop = Stop::Converged;
         }
+        let InWeights { objective, gap, weights, .. } = &found;
+        if !objective.is_finite() || !gap.is_finite() || weights.iter().any(|w| !w.is_finite()) {
+            return Err(Error::Numeric {
+                problem: "the objective left the range of numbers".into(),
+                remedy: "scale the features (--scale standard), or use a smaller C".into(),
+            });
+        }
+        Ok(found)
     }
 
-    /// What losses are multiplied with, for this task: `rank` has no ties, `rank2` counts others twice.
+    /// Whether the answer without weights is to be taken instead: a search that was stopped early may stand where that is
+    /// better. Then its value, its β, and its gap.
+    pub(super) fn constant(&self, sums: &mut impl JudgedSums) -> Option<(f64, f64, f64)> {
+        if self.stop == Stop::Converged && !self.is_no_better {
+            return None;
+        }
+        let (at_zero, beta) = sums.at_zero();
+        (at_zero < self.objective || self.is_no_better).then(|| {
+            let dual = self.objective * (1.0 - self.gap);
+            (at_zero, beta, (at_zero - dual) / at_zero.max(1e-12))
+        })
+    }
+}
+
+impl<'e> Instance<'e, '_> {
+    /// What losses are multiplied with, for this task.
     fn task_costs(&self) -> Costs<'_> {
-        let (tie, other) = match self.task {
-            Task::Rank => (0.0, 1.0),
-            Task::Rank2 => (1.0, 2.0),
-            Task::Compare { .. } | Task::Davidson => return self.costs.clone(),
-        };
+        let [tie, other] = factors_of(self.task);
         match &self.costs {
             Costs::Factors { weights, tie: of_ties, other: of_others } => {
-                Costs::Factors { weights: *weights, tie: tie * of_ties, other: other * of_others }
+                Costs::Factors { weights: weights.clone(), tie: tie * of_ties, other: other * of_others }
             }
             Costs::Each(costs) => {
                 let factor = |k: usize| if self.data.outcomes[k] == Outcome::Tie { tie } else { other };
@@ -186,7 +295,7 @@ impl<'e> Instance<'e, '_> {
 
     /// The losses as a function of weights of these features.
     pub(super) fn sums<'s>(&'s self, features: &'s Features, space: &'s Space<'_>) -> PairSums<'s> {
-        let (costs, rule) = (self.task_costs(), self.rule());
+        let (costs, rule) = (self.task_costs(), rule_of(self.task, self.loss));
         let rows = Cow::Borrowed(&space.rows[..]);
         let capped = self.task == Task::Compare { capped: true };
         PairSums::new(self.data, features, rows, costs, rule, space.band.clone()).capped(capped)
@@ -197,68 +306,39 @@ impl<'e> Instance<'e, '_> {
     pub(super) fn solve_in_weights(&self, space: &Space<'_>, start: Option<Vec<f64>>) -> Result<Option<Solution<'e>>> {
         let mut sums = self.sums(&space.features, space);
         let start = start.filter(|start| start.len() == sums.dim());
-        let tol = self.limits.tol;
-        let (weights, objective, gap, steps, stop);
-        let (mut is_exact, mut is_no_better, mut bound) = (false, false, None);
-        if self.loss == Loss::Hinge {
-            let found = smoothing::minimise(&mut sums, start, self.limits);
-            gap = found.gap();
-            bound = Some(found.bound);
-            (weights, objective, steps, stop) = (found.weights, found.primal, found.steps, found.stop);
-            if matches!(self.task, Task::Compare { .. }) {
-                let (at_zero, _) = sums.at_zero();
-                is_no_better = objective >= at_zero - (2.0 * gap * objective).max(1e-6 * at_zero) && stop.is_none();
-                if is_no_better && !space.is_asked {
-                    return Ok(None);
-                }
-            }
-            sums.go_to(&weights);
-        } else {
-            let is_plain = self.loss == Loss::SquaredHinge && space.map.is_none() && !space.has_band();
-            let is_quick = is_plain && sums.n_numbers() <= QUICK;
-            let mut limits = self.limits;
-            limits.tol = if is_quick { tol.min(EXACT) } else { tol };
-            let found = newton_cg::minimise(&mut sums, start, limits);
-            gap = found.gap;
-            is_exact = is_quick && gap <= 1e-10;
-            (weights, objective, steps, stop) = (found.weights.clone(), found.primal, found.steps, found.stop);
+        let is_plain = space.map.is_none() && !space.has_band();
+        let found = InWeights::minimise(&mut sums, (self.task, self.loss), is_plain, start, self.limits)?;
+        if found.is_no_better && !space.is_asked {
+            return Ok(None);
         }
-        let stop = if gap <= tol { Stop::Converged } else { stop.unwrap_or(Stop::Converged) };
-        if !objective.is_finite() || !gap.is_finite() || weights.iter().any(|w| !w.is_finite()) {
-            return Err(Error::Numeric {
-                problem: "the objective left the range of numbers".into(),
-                remedy: "scale the features (--scale standard), or use a smaller C".into(),
-            });
-        }
-        let beta = sums.beta();
         let mut solution = Solution {
-            objective,
-            gap: gap.max(0.0),
-            stop,
+            objective: found.objective,
+            gap: found.gap.max(0.0),
+            stop: found.stop,
             margins: Margins::OfScores(sums.scores().to_vec()),
             offsets: space.has_band().then(|| sums.offsets()),
             largest_tie_offset: sums.largest_tie_offset(),
-            beta,
+            beta: sums.beta(),
             collapsed: false,
             is_constant: false,
-            is_exact: is_exact && stop == Stop::Converged,
-            by: By::Weights { n_support: sums.n_support(), weights, steps, bound },
+            is_exact: found.is_exact && found.stop == Stop::Converged,
+            by: By::Weights {
+                n_support: sums.n_support(),
+                weights: found.weights.clone(),
+                steps: found.steps,
+                bound: found.bound.clone(),
+            },
         };
-        if solution.stop != Stop::Converged || is_no_better {
-            // A search that was stopped early may stand where the constant answer is better.
-            let (at_zero, beta) = sums.at_zero();
-            if at_zero < solution.objective || is_no_better {
-                let dual = solution.objective * (1.0 - solution.gap);
-                solution.is_constant = true;
-                solution.margins.fill_zero();
-                solution.offsets = solution.offsets.map(|offsets| vec![beta; offsets.len()]);
-                solution.largest_tie_offset = beta;
-                solution.objective = at_zero;
-                solution.beta = solution.beta.map(|_| beta);
-                solution.gap = (at_zero - dual) / at_zero.max(1e-12);
-                if let By::Weights { weights, .. } = &mut solution.by {
-                    weights.fill(0.0);
-                }
+        if let Some((at_zero, beta, gap)) = found.constant(&mut sums) {
+            solution.is_constant = true;
+            solution.margins.fill_zero();
+            solution.offsets = solution.offsets.map(|offsets| vec![beta; offsets.len()]);
+            solution.largest_tie_offset = beta;
+            solution.objective = at_zero;
+            solution.beta = solution.beta.map(|_| beta);
+            solution.gap = gap;
+            if let By::Weights { weights, .. } = &mut solution.by {
+                weights.fill(0.0);
             }
         }
         Ok(Some(solution))

@@ -102,7 +102,7 @@ impl PairMachine {
     }
 
     /// Whether no loss is allowed for.
-    fn is_hard(&self) -> bool {
+    pub(super) fn is_hard(&self) -> bool {
         self.c == f64::INFINITY
     }
 
@@ -213,7 +213,8 @@ impl PairMachine {
         };
         let mut answer = self.answer(&instance, Start::default(), true)?;
         instance.measure(&mut answer.solution)?;
-        self.warn(&instance, &answer, &mut warnings);
+        let known = Known::of(&instance);
+        self.warn(&known, &answer, &mut warnings);
         let function = answer.solution.score_function(&instance, answer.unit);
         let scorer = Scorer {
             n_features: data.set.items.features.n_cols(),
@@ -224,7 +225,10 @@ impl PairMachine {
         };
         let names = data.set.context.as_ref().map(|context| context.names.clone()).unwrap_or_default();
         let band = self.tie_band_of(&answer, &instance, names, context_scaler);
-        let chances = self.chances(&answer, &instance)?;
+        let chances = match self.has_likelihood() {
+            true => Some(self.likelihood(&answer, &known)),
+            false => self.chances(&answer, &instance)?,
+        };
         let thresholds = self.thresholds(&answer, chances);
         let threshold = match &thresholds {
             Thresholds::Same(threshold) => *threshold,
@@ -233,7 +237,16 @@ impl PairMachine {
                 all.iter().enumerate().map(|(k, threshold)| data.weight(k) * threshold).sum::<f64>() / weight
             }
         };
-        let mut training = self.record(&instance, &answer, &scorer, &thresholds, warnings);
+        let margin = |k: usize| answer.solution.margins.of(data, k).abs();
+        let tie_share = TieShare::of(data, |k| match &thresholds {
+            Thresholds::Same(threshold) => margin(k) <= threshold * answer.unit,
+            Thresholds::Each(all) => margin(k) <= all[k] * answer.unit,
+        });
+        let mut training = self.record(&known, &answer, &scorer, tie_share, warnings);
+        training.lp_slack = answer.beta.filter(|_| self.is_hard()).map(|beta| {
+            let ends = Ends::of(&instance, &answer.solution.margins);
+            (1.0 - ends.largest_tie / answer.unit).min(ends.least / answer.unit - 1.0) + 1.0 / beta
+        });
         training.tie_parameter = match chances {
             Some(Chances::RaoKupper { tau }) if band.is_none() && answer.beta.is_some() => Some(tau),
             Some(Chances::Davidson { log_nu }) if band.is_none() => Some(log_nu.exp()),
@@ -271,7 +284,7 @@ impl PairMachine {
     }
 
     /// Whether the answer is a likelihood's, with probabilities of its own.
-    fn has_likelihood(&self) -> bool {
+    pub(super) fn has_likelihood(&self) -> bool {
         self.method == Method::Davidson || (self.method == Method::Compare && self.loss == Loss::Logistic)
     }
 
@@ -316,21 +329,21 @@ impl PairMachine {
         })
     }
 
+    /// The probabilities of a likelihood.
+    pub(super) fn likelihood(&self, answer: &Answer<'_>, known: &Known) -> Chances {
+        match answer.beta {
+            // Nothing was a tie: as rare as can be said after so many pairs.
+            None if self.method == Method::Davidson => Chances::Davidson { log_nu: -(1.0 + known.pairs as f64).ln() },
+            None => Chances::RaoKupper { tau: 2.0 / (2.0 + known.pairs as f64) },
+            Some(beta) if self.method == Method::Davidson => Chances::Davidson { log_nu: beta },
+            // With a band: no pair is further from a tie than any that was one.
+            Some(_) => Chances::RaoKupper { tau: (-answer.solution.largest_tie_offset).max(f64::MIN_POSITIVE) },
+        }
+    }
+
     /// How margins become probabilities.
     fn chances(&self, answer: &Answer<'_>, instance: &Instance<'_, '_>) -> Result<Option<Chances>> {
         let solution = &answer.solution;
-        if self.has_likelihood() {
-            return Ok(Some(match answer.beta {
-                // Nothing was a tie: as rare as can be said after so many pairs.
-                None if self.method == Method::Davidson => {
-                    Chances::Davidson { log_nu: -(1.0 + instance.n_pairs() as f64).ln() }
-                }
-                None => Chances::RaoKupper { tau: 2.0 / (2.0 + instance.n_pairs() as f64) },
-                Some(beta) if self.method == Method::Davidson => Chances::Davidson { log_nu: beta },
-                // With a band: no pair is further from a tie than any that was one.
-                Some(_) => Chances::RaoKupper { tau: (-solution.largest_tie_offset).max(f64::MIN_POSITIVE) },
-            }));
-        }
         if !self.calibrate {
             return Ok(None);
         }
@@ -382,15 +395,8 @@ impl PairMachine {
         let data = instance.data;
         let size = |k: usize| solution.margins.of(data, k).abs();
         let largest = (0..data.n_pairs()).into_par_iter().map(size).reduce(|| 0.0, f64::max);
-        let beta = solution.beta.map(|b| if b.abs() < 1e-8 * largest { 0.0 } else { b });
         let has_likelihood = self.has_likelihood();
-        let unit = beta.filter(|&b| b < 0.0 && !has_likelihood).map_or(1.0, |b| -b);
-        let no_tie_region = match self.method {
-            Method::Compare if has_likelihood => beta.is_none(),
-            Method::Compare => beta.is_none_or(|b| b >= 0.0),
-            Method::Davidson => beta.is_none(),
-            _ => false,
-        };
+        let (beta, unit, no_tie_region) = self.unit(solution.beta, largest);
         let (mut stop, mut is_exact, mut held_out) = (solution.stop, solution.is_exact, None);
         let is_banded = solution.offsets.is_some();
         let threshold = match self.threshold {
@@ -417,6 +423,20 @@ impl PairMachine {
         Ok(Answer { solution, beta, unit, no_tie_region, threshold, held_out, stop, is_exact })
     }
 
+    /// β, the unit of scores, and whether there is no region of ties; from the machine's β and the largest margin.
+    pub(super) fn unit(&self, beta: Option<f64>, largest: f64) -> (Option<f64>, f64, bool) {
+        let beta = beta.map(|b| if b.abs() < 1e-8 * largest { 0.0 } else { b });
+        let has_likelihood = self.has_likelihood();
+        let unit = beta.filter(|&b| b < 0.0 && !has_likelihood).map_or(1.0, |b| -b);
+        let no_tie_region = match self.method {
+            Method::Compare if has_likelihood => beta.is_none(),
+            Method::Compare => beta.is_none_or(|b| b >= 0.0),
+            Method::Davidson => beta.is_none(),
+            _ => false,
+        };
+        (beta, unit, no_tie_region)
+    }
+
     /// Margins of machines that have not seen the pair, where training margins would flatter.
     fn held_out(&self, instance: &Instance<'_, '_>, solution: &Solution<'_>) -> Result<Option<CrossFitted>> {
         let flatters = self.method == Method::Compare && instance.exact.kernel() != KernelFunction::Linear;
@@ -428,28 +448,23 @@ impl PairMachine {
     }
 
     /// What is to be known of the run.
-    fn record(
+    pub(super) fn record(
         &self,
-        instance: &Instance<'_, '_>,
+        known: &Known,
         answer: &Answer<'_>,
         scorer: &Scorer,
-        thresholds: &Thresholds,
+        tie_share: TieShare,
         warnings: Vec<String>,
     ) -> Training {
-        let Answer { solution, unit, .. } = answer;
-        let data = instance.data;
-        let is_tie = |k: usize| match thresholds {
-            Thresholds::Same(threshold) => solution.margins.of(data, k).abs() <= threshold * unit,
-            Thresholds::Each(all) => solution.margins.of(data, k).abs() <= all[k] * unit,
-        };
-        let is_compared = self.is_hard() && instance.has_beta();
+        let solution = &answer.solution;
+        let is_compared = self.is_hard() && known.has_beta;
         let certificate = if self.is_hard() {
             "upper minus lower bound of ½‖u‖², relative to the upper one"
-        } else if instance.space.is_some_and(|space| space.is_approximate()) {
+        } else if known.is_approximate {
             "relative duality gap of the machine without approximation"
         } else if matches!(solution.by, By::Weights { .. }) {
             "relative duality gap, in f64 from the slopes of the losses, β at its best"
-        } else if instance.exact.kernel().is_positive_definite() {
+        } else if known.kernel.is_positive_definite() {
             "relative duality gap, in f64 from the dual variables"
         } else {
             "relative duality gap, in f64 from the dual variables; no bound, since the kernel is not positive definite"
@@ -458,7 +473,7 @@ impl PairMachine {
             method: self.method,
             learnt_from: LearntFrom::Pairs,
             loss: if self.method == Method::Davidson { Loss::Logistic } else { self.loss },
-            kernel: instance.exact.kernel(),
+            kernel: known.kernel,
             c: self.c,
             tol: self.effort.tol,
             seed: self.effort.seed,
@@ -469,12 +484,12 @@ impl PairMachine {
             tie_weight: self.tie_weight,
             balance: self.balance,
             scale: self.scale,
-            items: data.set.items.n_items(),
+            items: known.items,
             features: scorer.n_features,
-            groups: data.groups.as_ref().map(|groups| groups.iter().collect::<HashSet<_>>().len()),
+            groups: known.groups,
             groups_dropped: 0,
-            pairs: data.n_pairs(),
-            ties: data.n_ties(),
+            pairs: known.pairs,
+            ties: known.ties,
             objective: solution.objective,
             gap: solution.gap,
             certificate: certificate.into(),
@@ -487,16 +502,13 @@ impl PairMachine {
             },
             support_pairs: solution.n_support_pairs(),
             collapsed: solution.collapsed,
-            tie_share: TieShare::of(data, is_tie),
+            tie_share,
             margin: match answer.beta {
                 _ if !self.is_hard() => None,
                 Some(beta) => Some(-1.0 / beta),
                 None => Some(1.0 / (2.0 * solution.objective).sqrt()).filter(|margin| margin.is_finite()),
             },
-            lp_slack: answer.beta.filter(|_| self.is_hard()).map(|beta| {
-                let ends = Ends::of(instance, &solution.margins);
-                (1.0 - ends.largest_tie / unit).min(ends.least / unit - 1.0) + 1.0 / beta
-            }),
+            lp_slack: None,
             normalise: false,
             approx: self.approx,
             pairs_per_item: None,
@@ -509,10 +521,10 @@ impl PairMachine {
     }
 
     /// What the user should know of the answer.
-    fn warn(&self, instance: &Instance<'_, '_>, answer: &Answer<'_>, warnings: &mut Vec<String>) {
+    pub(super) fn warn(&self, known: &Known, answer: &Answer<'_>, warnings: &mut Vec<String>) {
         let Answer { solution, stop, no_tie_region, .. } = answer;
-        let n_ties = instance.n_ties();
-        if n_ties == instance.n_pairs() {
+        let n_ties = known.ties;
+        if n_ties == known.pairs {
             warnings.push("all pairs are ties: every score is 0 and every pair a tie".into());
         }
         if matches!(self.method, Method::Compare | Method::Davidson) && n_ties == 0 {
@@ -523,9 +535,9 @@ impl PairMachine {
         if self.tie_band == TieBandKind::Constant
             && self.method != Method::Rank
             && self.method != Method::Rank2
-            && let Some(context) = &instance.data.set.context
+            && known.context > 0
         {
-            warnings.push(match context.names.len() {
+            warnings.push(match known.context {
                 1 => "the column pair.NAME takes no part: --tie-band pair lets the tie region depend on it".into(),
                 n => format!(
                     "the {n} columns pair.NAME take no part: --tie-band pair lets the tie region depend on them"
@@ -538,7 +550,7 @@ impl PairMachine {
                  C; use --loss squared-hinge"
                     .into(),
             );
-        } else if solution.is_constant && solution.stop == Stop::Converged && n_ties < instance.n_pairs() {
+        } else if solution.is_constant && solution.stop == Stop::Converged && n_ties < known.pairs {
             warnings.push(
                 "no function of these landmarks is better than equal scores for all by more than the search can tell; use \
                  --loss squared-hinge, or another kernel"
@@ -552,7 +564,7 @@ impl PairMachine {
             );
         }
         let Some(mut why) = stop.reason() else { return };
-        if *stop == Stop::Stalled && !instance.exact.kernel().is_positive_definite() {
+        if *stop == Stop::Stalled && !known.kernel.is_positive_definite() {
             why = "no further progress is possible: the kernel is not positive definite on these data";
         }
         let (gap, tol) = (solution.gap, self.effort.tol);
@@ -585,7 +597,7 @@ impl PairMachine {
             return Costs::Factors { weights: None, tie: 1.0, other: 1.0 };
         }
         let [tie, other] = self.factors(data, |_| true);
-        Costs::Factors { weights: data.weights.as_deref(), tie, other }
+        Costs::Factors { weights: data.weights.as_deref().map(Cow::Borrowed), tie, other }
     }
 
     /// C·c of every pair; 0 for those that are not to be learnt from.
@@ -601,11 +613,46 @@ impl PairMachine {
         let is_tie = |k: usize| data.outcomes[k] == Outcome::Tie;
         let weight = |k: usize| if is_learnt(k) { data.weight(k) } else { 0.0 };
         let sum = |ties: bool| (0..data.n_pairs()).filter(|&k| is_tie(k) == ties).map(weight).sum::<f64>();
-        let balance = match self.balance {
-            Balance::Outcomes if sum(true) > 0.0 && sum(false) > 0.0 => sum(false) / (2.0 * sum(true)),
-            _ => 1.0,
-        };
+        match self.balance {
+            Balance::Outcomes => self.factors_of(sum(true), sum(false)),
+            _ => self.factors_of(0.0, 0.0),
+        }
+    }
+
+    /// The same where ties have this weight, and others.
+    pub(super) fn factors_of(&self, ties: f64, others: f64) -> [f64; 2] {
+        let is_balanced = self.balance == Balance::Outcomes && ties > 0.0 && others > 0.0;
+        let balance = if is_balanced { others / (2.0 * ties) } else { 1.0 };
         [self.c * self.tie_weight * balance, self.c]
+    }
+}
+
+/// What there is to know of the pairs that a machine learnt from.
+pub(super) struct Known {
+    pub(super) kernel: KernelFunction,
+    pub(super) is_approximate: bool,
+    pub(super) has_beta: bool,
+    pub(super) items: usize,
+    pub(super) groups: Option<usize>,
+    pub(super) pairs: usize,
+    pub(super) ties: usize,
+    /// Columns of the comparisons themselves.
+    pub(super) context: usize,
+}
+
+impl Known {
+    fn of(instance: &Instance<'_, '_>) -> Self {
+        let data = instance.data;
+        Known {
+            kernel: instance.exact.kernel(),
+            is_approximate: instance.space.is_some_and(|space| space.is_approximate()),
+            has_beta: instance.has_beta(),
+            items: data.set.items.n_items(),
+            groups: data.groups.as_ref().map(|groups| groups.iter().collect::<HashSet<_>>().len()),
+            pairs: data.n_pairs(),
+            ties: data.n_ties(),
+            context: data.set.context.as_ref().map_or(0, |context| context.names.len()),
+        }
     }
 }
 
@@ -646,7 +693,7 @@ pub(super) struct Answer<'a> {
     /// In units of u; with a band, what it is widened by.
     pub(super) threshold: f64,
     /// Margins of machines that had not seen the pair, if they were asked for.
-    held_out: Option<CrossFitted>,
+    pub(super) held_out: Option<CrossFitted>,
     pub(super) stop: Stop,
     /// Whatever the search started from, this is where it ends.
     pub(super) is_exact: bool,

@@ -20,6 +20,7 @@ mod rank;
 mod rank_planes;
 mod ridge;
 mod score_map;
+mod spread;
 pub(crate) mod threshold;
 mod together;
 
@@ -34,15 +35,16 @@ pub(crate) use item_sums::{ItemSums, ItemTerm, Slack, best_bias};
 pub(crate) use kernel_sums::KernelSums;
 pub(crate) use pair_planes::{JudgedPair, Margin, PairPlanes};
 pub(crate) use pair_rows::PairRows;
-pub(crate) use pair_sums::{Band, Costs, Hinge, PairSums, Rule};
-pub(crate) use rank::{Draw, GroupTerms, PairTerms, RankCounts, RankSums, Shape, Weighing};
+pub(crate) use pair_sums::{Band, Costs, Hinge, PairPart, PairSums, Rule};
+pub(crate) use rank::{Draw, GroupTerms, PairTerms, RankCounts, RankPart, RankSums, Shape, Weighing};
 pub(crate) use rank_planes::{LabelledGroup, Pairing, RankPlanes};
 pub(crate) use ridge::RidgeProblem;
 pub(crate) use score_map::ScoreMap;
+pub(crate) use spread::{Answer, Ask, Asked, Parts, Question, Spread, SpreadPairs, SpreadRank};
 
 pub(crate) use together::Together;
 
-use crate::math::Real;
+use crate::math::{Real, add_products};
 
 /// A variable of the dual that touches no item: it says what β may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,6 +186,11 @@ pub(crate) trait BlockSums {
     /// The same vectors in the same order, some at a time.
     fn sketch_in_parts(&mut self, n: usize, take: &mut dyn FnMut(&[f64])) {
         take(&self.hessian_sketch(n));
+    }
+    /// Adds their outer products to the lower triangle of a matrix.
+    fn add_sketch(&mut self, n: usize, matrix: &mut [f64]) {
+        let dim = self.dim();
+        self.sketch_in_parts(n, &mut |vectors| add_products(matrix, vectors, dim));
     }
     /// Makes the blocks ready to try steps in a direction from where they are. One read.
     fn aim(&mut self, direction: &[f64]);

@@ -30,7 +30,7 @@ pub(crate) fn best_threshold(cuts: &Cuts<'_>) -> f64 {
     if !(0..cuts.n).any(|k| (cuts.outcome)(k) == Outcome::Tie) {
         return 0.0;
     }
-    best_cut(cuts, &|k| (cuts.margin)(k).abs(), None, AT_ONCE)
+    best_cut(&Here { cuts, size: &|k| (cuts.margin)(k).abs() }, None, AT_ONCE)
 }
 
 /// What to widen a tie region by that depends on the pair, for the least error: a pair is a tie where |z| ≤ width + that.
@@ -41,38 +41,100 @@ pub(crate) fn best_widening(cuts: &Cuts<'_>, width: &(dyn Fn(usize) -> f64 + Syn
     if !(0..cuts.n).any(|k| (cuts.outcome)(k) == Outcome::Tie) {
         return least - 1.0;
     }
-    best_cut(cuts, &size, Some(least - (1e-3 * (most - least)).max(1e-9)), AT_ONCE)
+    best_cut(&Here { cuts, size: &size }, Some(least - (1e-3 * (most - least)).max(1e-9)), AT_ONCE)
+}
+
+/// Sizes of pairs, and how the error moves where a cut passes them, wherever the pairs are.
+pub(crate) trait Sizes {
+    /// How many there are.
+    fn n(&self) -> usize;
+    /// The largest, without its sign.
+    fn largest(&self) -> f64;
+    /// The weight of all pairs.
+    fn total(&self) -> f64;
+    /// About so many of them, evenly from all.
+    fn sample(&self, n: usize) -> Vec<f64>;
+    /// How the error moves within the parts between edges: down by ties, up by others. An edge is the first of its part.
+    fn moves(&self, edges: &[f64]) -> Vec<(f64, f64)>;
+    /// Those from `low` up to below `high`, the smallest first, with how the error moves.
+    fn within(&self, low: f64, high: f64) -> Vec<(f64, f64)>;
+}
+
+/// How the error moves where a cut passes a pair.
+pub(crate) fn change(outcome: Outcome, margin: f64, weight: f64) -> f64 {
+    if outcome == Outcome::Tie {
+        -weight
+    } else if Outcome::of_margin(margin, 0.0) == outcome {
+        weight
+    } else {
+        0.0
+    }
+}
+
+/// The part between edges that a size is in.
+pub(crate) fn part_of(edges: &[f64], size: f64) -> usize {
+    edges.partition_point(|edge| *edge <= size)
+}
+
+/// Pairs that are here.
+struct Here<'a> {
+    cuts: &'a Cuts<'a>,
+    size: &'a (dyn Fn(usize) -> f64 + Sync),
+}
+
+impl Here<'_> {
+    fn change(&self, k: usize) -> f64 {
+        change((self.cuts.outcome)(k), (self.cuts.margin)(k), (self.cuts.weight)(k))
+    }
+}
+
+impl Sizes for Here<'_> {
+    fn n(&self) -> usize {
+        self.cuts.n
+    }
+
+    fn largest(&self) -> f64 {
+        (0..self.n()).into_par_iter().map(|k| (self.size)(k).abs()).reduce(|| 0.0, f64::max)
+    }
+
+    fn total(&self) -> f64 {
+        (0..self.n()).map(self.cuts.weight).sum()
+    }
+
+    fn sample(&self, n: usize) -> Vec<f64> {
+        (0..self.n()).step_by((self.n() / n).max(1)).map(self.size).collect()
+    }
+
+    fn moves(&self, edges: &[f64]) -> Vec<(f64, f64)> {
+        let mut moves = vec![(0.0, 0.0); edges.len() + 1];
+        for k in 0..self.n() {
+            let (change, part) = (self.change(k), part_of(edges, (self.size)(k)));
+            if change < 0.0 { moves[part].0 += change } else { moves[part].1 += change }
+        }
+        moves
+    }
+
+    fn within(&self, low: f64, high: f64) -> Vec<(f64, f64)> {
+        let sizes = (0..self.n()).into_par_iter().map(|k| ((self.size)(k), k as u32));
+        let mut sorted: Vec<(f64, u32)> = sizes.filter(|(size, _)| (low..high).contains(size)).collect();
+        sorted.par_sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        sorted.into_iter().map(|(size, k)| (size, self.change(k as usize))).collect()
+    }
+}
+
+/// The best of all cuts through sizes of pairs with ties among them.
+pub(crate) fn best_threshold_of(sizes: &dyn Sizes) -> f64 {
+    best_cut(sizes, None, AT_ONCE)
 }
 
 /// The best of all cuts through sizes, up to which a pair is a tie. `below` is the cut below all of them; without it, 0 is,
 /// unless a size is 0. Of many pairs only those are sorted that are near a cut that may be the best.
-fn best_cut(cuts: &Cuts<'_>, size: &(dyn Fn(usize) -> f64 + Sync), below: Option<f64>, at_once: usize) -> f64 {
-    let n = cuts.n;
-    let largest = (0..n).into_par_iter().map(|k| size(k).abs()).reduce(|| 0.0, f64::max);
-    let total: f64 = (0..n).map(cuts.weight).sum();
-    let slack = 1e-12 * total;
-    let change = |k: usize| {
-        let (outcome, weight) = ((cuts.outcome)(k), (cuts.weight)(k));
-        if outcome == Outcome::Tie {
-            -weight
-        } else if Outcome::of_margin((cuts.margin)(k), 0.0) == outcome {
-            weight
-        } else {
-            0.0
-        }
-    };
-    let mut search =
-        Search { error: 0.0, rounding: ROUNDING * largest, slack, below, is_first: true, last: None, best: None };
-    let edges = edges(n, size, at_once);
-    let part_of = |size: f64| edges.partition_point(|edge| *edge <= size);
-    // How the error moves within each part: down by ties, up by others.
-    let mut moves = vec![(0.0, 0.0); edges.len() + 1];
-    if !edges.is_empty() {
-        for k in 0..n {
-            let (change, part) = (change(k), part_of(size(k)));
-            if change < 0.0 { moves[part].0 += change } else { moves[part].1 += change }
-        }
-    }
+fn best_cut(sizes: &dyn Sizes, below: Option<f64>, at_once: usize) -> f64 {
+    let slack = 1e-12 * sizes.total();
+    let rounding = ROUNDING * sizes.largest();
+    let mut search = Search { error: 0.0, rounding, slack, below, is_first: true, last: None, best: None };
+    let edges = if sizes.n() <= at_once { Vec::new() } else { edges(sizes.sample(8 * PARTS)) };
+    let moves = if edges.is_empty() { vec![(0.0, 0.0)] } else { sizes.moves(&edges) };
     let mut error = 0.0;
     let starts: Vec<f64> = moves
         .iter()
@@ -96,23 +158,18 @@ fn best_cut(cuts: &Cuts<'_>, size: &(dyn Fn(usize) -> f64 + Sync), below: Option
         }
         // Neighbours are one.
         let last = (part..may_be_best.len()).take_while(|&at| may_be_best[at]).last().unwrap_or(part);
-        let within = |k: &usize| edges.is_empty() || (part..=last).contains(&part_of(size(*k)));
-        let mut sorted: Vec<(f64, u32)> = (0..n).into_par_iter().filter(within).map(|k| (size(k), k as u32)).collect();
-        sorted.par_sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let low = part.checked_sub(1).map_or(f64::NEG_INFINITY, |at| edges[at]);
+        let high = edges.get(last).copied().unwrap_or(f64::INFINITY);
         search.begin(starts[part], part == 0);
-        sorted.into_iter().for_each(|(size, k)| search.add(size, change(k as usize)));
+        sizes.within(low, high).into_iter().for_each(|(size, change)| search.add(size, change));
         search.end(last + 1 == may_be_best.len());
         part = last + 1;
     }
     search.best.map_or(0.0, |(_, _, cut)| cut)
 }
 
-/// Sizes that part many pairs into about equal numbers; none for few.
-fn edges(n: usize, size: &(dyn Fn(usize) -> f64 + Sync), at_once: usize) -> Vec<f64> {
-    if n <= at_once {
-        return Vec::new();
-    }
-    let mut sample: Vec<f64> = (0..n).step_by((n / (8 * PARTS)).max(1)).map(size).collect();
+/// Sizes that part many pairs into about equal numbers, from a sample.
+fn edges(mut sample: Vec<f64>) -> Vec<f64> {
     sample.sort_unstable_by(f64::total_cmp);
     let mut edges: Vec<f64> = (1..PARTS).filter_map(|at| sample.get(at * sample.len() / PARTS).copied()).collect();
     edges.dedup();
@@ -199,7 +256,7 @@ mod tests {
         let size = |k: usize| margins[k].abs();
         let has_ties = outcomes.contains(&Outcome::Tie);
         for at_once in [0, 1, 5] {
-            assert!(!has_ties || best_cut(&cuts, &size, None, at_once) == found);
+            assert!(!has_ties || best_cut(&Here { cuts: &cuts, size: &size }, None, at_once) == found);
         }
         found
     }

@@ -11,8 +11,6 @@
 
 use std::collections::VecDeque;
 
-use rayon::prelude::*;
-
 use super::Limits;
 use super::cholesky::Cholesky;
 use super::score_cg;
@@ -255,8 +253,7 @@ impl<'a, 'b> Search<'a, 'b> {
         if self.wants_sketch() || (dim <= MOST_SKETCHED && self.sketch_reads() <= 1.0) {
             let mut matrix = vec![0.0; dim * dim];
             (0..dim).for_each(|at| matrix[at * dim + at] = 1.0);
-            self.sums
-                .sketch_in_parts(SKETCHED_PER_WEIGHT * dim, &mut |vectors| add_products(&mut matrix, vectors, dim));
+            self.sums.add_sketch(SKETCHED_PER_WEIGHT * dim, &mut matrix);
             self.reads = 0.0;
             return Preconditioner::Sketch(Cholesky::new(matrix, dim, 1.0));
         }
@@ -294,18 +291,6 @@ impl<'a, 'b> Search<'a, 'b> {
         }
         step
     }
-}
-
-/// Adds Σ x xᵀ over vectors of length `dim`, one after the other, to the lower triangle.
-fn add_products(matrix: &mut [f64], vectors: &[f64], dim: usize) {
-    matrix.par_chunks_mut(dim.max(1) * 16).enumerate().for_each(|(tile, rows)| {
-        for vector in vectors.chunks_exact(dim) {
-            for (k, row) in rows.chunks_exact_mut(dim).enumerate() {
-                let at = tile * 16 + k;
-                add_multiple(&mut row[..=at], vector[at], &vector[..=at]);
-            }
-        }
-    });
 }
 
 /// The last steps with the changes of the gradient along them, which correct a preconditioner to the inverse of a Hessian

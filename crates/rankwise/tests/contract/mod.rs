@@ -13,4 +13,5 @@ mod ranking_metrics;
 mod ranking_significance;
 mod regressions;
 mod shared;
+mod spread;
 mod stored;

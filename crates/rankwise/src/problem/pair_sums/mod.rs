@@ -9,6 +9,7 @@
 //! cheaper to take again than to keep. Where items repeat, slopes are collected by item before they meet the features.
 
 mod offset;
+mod part;
 mod rule;
 mod sketch;
 mod slopes;
@@ -18,6 +19,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+pub(crate) use offset::{Offset, Pull};
+pub(crate) use part::{GatheredPairs, PairPart};
 pub(crate) use rule::{Hinge, Rule};
 use rule::{Local, PairLoss, with_loss};
 
@@ -42,7 +45,7 @@ pub(crate) enum Costs<'a> {
     /// One number per pair; 0 takes no part.
     Each(Cow<'a, [f64]>),
     /// The weight of the pair, times a factor for ties and one for others.
-    Factors { weights: Option<&'a [f64]>, tie: f64, other: f64 },
+    Factors { weights: Option<Cow<'a, [f64]>>, tie: f64, other: f64 },
 }
 
 impl Costs<'_> {
@@ -53,7 +56,7 @@ impl Costs<'_> {
             Costs::Each(costs) => costs[pair],
             Costs::Factors { weights, tie, other } => {
                 let factor = if outcome == Outcome::Tie { tie } else { other };
-                factor * weights.map_or(1.0, |weights| weights[pair])
+                factor * weights.as_ref().map_or(1.0, |weights| weights[pair])
             }
         }
     }
@@ -68,7 +71,7 @@ pub(crate) struct Band<'a> {
 
 /// The sum over judged pairs.
 pub(crate) struct PairSums<'a> {
-    features: &'a Features,
+    features: Cow<'a, Features>,
     /// The items that take part, in an order that does not depend on the sides they stand on.
     rows: Cow<'a, [u32]>,
     pairs: Cow<'a, [Pair]>,
@@ -100,10 +103,7 @@ struct Way {
 #[derive(Default, Clone)]
 struct Place {
     way: Way,
-    beta: f64,
-    is_beta_free: bool,
-    /// Σ of the second derivatives in b, with C.
-    stiffness: f64,
+    offset: Offset,
 }
 
 impl<'a> PairSums<'a> {
@@ -116,7 +116,15 @@ impl<'a> PairSums<'a> {
         rule: Rule,
         band: Option<Band<'a>>,
     ) -> Self {
-        Self::of_parts(features, rows, Cow::Borrowed(&data.set.pairs), Cow::Borrowed(&data.outcomes), costs, rule, band)
+        Self::of_parts(
+            Cow::Borrowed(features),
+            rows,
+            Cow::Borrowed(&data.set.pairs),
+            Cow::Borrowed(&data.outcomes),
+            costs,
+            rule,
+            band,
+        )
     }
 
     /// The sum over judged pairs of items that are known already.
@@ -128,11 +136,11 @@ impl<'a> PairSums<'a> {
         rule: Rule,
     ) -> Self {
         let (pairs, outcomes) = (Cow::Borrowed(&judged.pairs[..]), Cow::Borrowed(&judged.outcomes[..]));
-        Self::of_parts(features, rows, pairs, outcomes, costs, rule, None)
+        Self::of_parts(Cow::Borrowed(features), rows, pairs, outcomes, costs, rule, None)
     }
 
     fn of_parts(
-        features: &'a Features,
+        features: Cow<'a, Features>,
         rows: Cow<'a, [u32]>,
         pairs: Cow<'a, [Pair]>,
         outcomes: Cow<'a, [Outcome]>,
@@ -171,7 +179,7 @@ impl<'a> PairSums<'a> {
 
     /// β where the sum was sent, for rules that have it.
     pub(crate) fn beta(&self) -> Option<f64> {
-        self.rule.has_offset().then_some(self.here.beta)
+        self.rule.has_offset().then_some(self.here.offset.beta)
     }
 
     /// b of a pair is at least this where the sum was sent, over all ties: with a barrier, how near they come to it.
@@ -179,7 +187,7 @@ impl<'a> PairSums<'a> {
         let parts = self.visit(|range| {
             range
                 .filter(|&k| self.outcomes[k] == Outcome::Tie && self.cost(k) > 0.0)
-                .map(|k| self.here.beta + self.width(&self.here.way, k))
+                .map(|k| self.here.offset.beta + self.width(&self.here.way, k))
                 .fold(f64::NEG_INFINITY, f64::max)
         });
         parts.into_iter().fold(f64::NEG_INFINITY, f64::max)
@@ -192,7 +200,7 @@ impl<'a> PairSums<'a> {
 
     /// b of all pairs, where the sum was sent.
     pub(crate) fn offsets(&self) -> Vec<f64> {
-        (0..self.pairs.len()).map(|k| self.here.beta + self.width(&self.here.way, k)).collect()
+        (0..self.pairs.len()).map(|k| self.here.offset.beta + self.width(&self.here.way, k)).collect()
     }
 
     /// How many pairs have a slope where the sum was sent.
@@ -206,7 +214,7 @@ impl<'a> PairSums<'a> {
     /// The best value without weights, and its β.
     pub(crate) fn at_zero(&mut self) -> (f64, f64) {
         let value = self.go_to(&vec![0.0; self.dim()]).meant;
-        (value, self.here.beta)
+        (value, self.here.offset.beta)
     }
 
     fn n_columns(&self) -> usize {
@@ -298,7 +306,7 @@ impl<'a> PairSums<'a> {
     #[inline(always)]
     fn local(&self, loss: impl PairLoss, k: usize) -> Local {
         let place = &self.here;
-        let b = place.beta + self.width(&place.way, k);
+        let b = place.offset.beta + self.width(&place.way, k);
         let cost = self.c * self.cost(k);
         let mut local = loss.at(self.outcomes[k] == Outcome::Tie, self.margin(&place.way, k), b);
         for part in [
@@ -314,6 +322,63 @@ impl<'a> PairSums<'a> {
             *part *= cost;
         }
         local
+    }
+
+    /// Value and gradient where the sum is.
+    fn look(&self) -> SumPoint {
+        let sums = with_loss!(self.rule, loss => self.visit(|range| {
+            let mut sum = [0.0; 3];
+            for k in range.filter(|&k| self.counts(k)) {
+                let local = self.local(loss, k);
+                sum[0] += local.value;
+                sum[1] += local.meant;
+                sum[2] += local.excess;
+            }
+            sum
+        }));
+        let [value, meant, excess] =
+            sums.into_iter().fold([0.0; 3], |sum, part| std::array::from_fn(|at| sum[at] + part[at]));
+        let gradient = with_loss!(self.rule, loss => self.combine(|k| {
+            if !self.counts(k) {
+                return (0.0, 0.0);
+            }
+            let local = self.local(loss, k);
+            (local.dz, local.db)
+        }));
+        SumPoint { value, gradient, meant, excess }
+    }
+
+    /// The Hessian times a direction, along which β moves by so much.
+    fn curvature_times(&self, way: &Way, moved: f64) -> Vec<f64> {
+        with_loss!(self.rule, loss => self.combine(|k| {
+            if !self.counts(k) {
+                return (0.0, 0.0);
+            }
+            let local = self.local(loss, k);
+            let (z, b) = (self.margin(way, k), self.width(way, k) + moved);
+            (local.zz * z + local.zb * b, local.zb * z + local.bb * b)
+        }))
+    }
+
+    /// Value where the sum is, and slope in the direction aimed at.
+    fn slope_along(&self) -> (f64, f64) {
+        let parts = with_loss!(self.rule, loss => self.visit(|range| {
+            let (mut value, mut slope) = (0.0, 0.0);
+            for k in range.filter(|&k| self.counts(k)) {
+                let local = self.local(loss, k);
+                value += local.value;
+                slope += local.dz * self.margin(&self.aimed, k) + local.db * self.width(&self.aimed, k);
+            }
+            (value, slope)
+        }));
+        parts.into_iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1))
+    }
+
+    /// The way after a step in the direction aimed at.
+    fn stepped(&self, step: f64) -> Way {
+        let mixed = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a + step * b).collect();
+        let (from, by) = (&self.here.way, &self.aimed);
+        Way { scores: mixed(&from.scores, &by.scores), widths: mixed(&from.widths, &by.widths) }
     }
 
     /// A pair that costs nothing has no part in anything, whatever its numbers.
@@ -337,34 +402,16 @@ impl BlockSums for PairSums<'_> {
 
     fn go_to(&mut self, weights: &[f64]) -> SumPoint {
         let way = self.way(weights);
-        let settled = self.settle(&way, self.here.beta);
-        self.here = Place { way, ..settled };
-        let sums = with_loss!(self.rule, loss => self.visit(|range| {
-            let mut sum = [0.0; 3];
-            for k in range.filter(|&k| self.counts(k)) {
-                let local = self.local(loss, k);
-                sum[0] += local.value;
-                sum[1] += local.meant;
-                sum[2] += local.excess;
-            }
-            sum
-        }));
-        let [value, meant, excess] =
-            sums.into_iter().fold([0.0; 3], |sum, part| std::array::from_fn(|at| sum[at] + part[at]));
-        let gradient = with_loss!(self.rule, loss => self.combine(|k| {
-            if !self.counts(k) {
-                return (0.0, 0.0);
-            }
-            let local = self.local(loss, k);
-            (local.dz, local.db)
-        }));
-        SumPoint { value, gradient, meant, excess }
+        let offset = self.settle(&way, self.here.offset.beta);
+        self.here = Place { way, offset };
+        self.look()
     }
 
     fn hessian_times(&mut self, v: &[f64]) -> Vec<f64> {
         let way = self.way(v);
         // How β moves along.
-        let moved = if self.here.is_beta_free && self.here.stiffness > 0.0 {
+        let Offset { is_free, stiffness, .. } = self.here.offset;
+        let moved = if is_free && stiffness > 0.0 {
             let parts = with_loss!(self.rule, loss => self.visit(|range| {
                 let pull = |k: usize| {
                     let local = self.local(loss, k);
@@ -372,18 +419,11 @@ impl BlockSums for PairSums<'_> {
                 };
                 range.filter(|&k| self.counts(k)).map(pull).sum::<f64>()
             }));
-            -parts.into_iter().sum::<f64>() / self.here.stiffness
+            -parts.into_iter().sum::<f64>() / stiffness
         } else {
             0.0
         };
-        with_loss!(self.rule, loss => self.combine(|k| {
-            if !self.counts(k) {
-                return (0.0, 0.0);
-            }
-            let local = self.local(loss, k);
-            let (z, b) = (self.margin(&way, k), self.width(&way, k) + moved);
-            (local.zz * z + local.zb * b, local.zb * z + local.bb * b)
-        }))
+        self.curvature_times(&way, moved)
     }
 
     fn hessian_diagonal(&mut self) -> Vec<f64> {
@@ -408,23 +448,12 @@ impl BlockSums for PairSums<'_> {
     }
 
     fn along(&mut self, step: f64) -> (f64, f64) {
-        let mixed = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a + step * b).collect();
-        let (from, by) = (&self.here.way, &self.aimed);
-        let way = Way { scores: mixed(&from.scores, &by.scores), widths: mixed(&from.widths, &by.widths) };
-        let settled = self.settle(&way, self.here.beta);
-        let there = Place { way, ..settled };
-        let from = std::mem::replace(&mut self.here, there);
-        let parts = with_loss!(self.rule, loss => self.visit(|range| {
-            let (mut value, mut slope) = (0.0, 0.0);
-            for k in range.filter(|&k| self.counts(k)) {
-                let local = self.local(loss, k);
-                value += local.value;
-                slope += local.dz * self.margin(&self.aimed, k) + local.db * self.width(&self.aimed, k);
-            }
-            (value, slope)
-        }));
+        let way = self.stepped(step);
+        let offset = self.settle(&way, self.here.offset.beta);
+        let from = std::mem::replace(&mut self.here, Place { way, offset });
+        let there = self.slope_along();
         self.here = from;
-        parts.into_iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1))
+        there
     }
 
     fn set_c(&mut self, c: f64) {
@@ -482,7 +511,7 @@ impl BlockSums for PairSums<'_> {
             .as_ref()
             .map(|band| Band { context: band.context.as_ref().map(|context| Cow::Owned(context.select_rows(&some))) });
         let mut thinned = PairSums::of_parts(
-            self.features,
+            Cow::Borrowed(&*self.features),
             Cow::Owned(rows),
             Cow::Owned(pairs),
             Cow::Owned(outcomes),

@@ -2,7 +2,7 @@
 //! bounds, one visit of the pairs per step; the slope of a squared hinge has corners, but only so many.
 
 use super::rule::{PairLoss, with_loss};
-use super::{Hinge, PairSums, Place, Rule, Way};
+use super::{Hinge, PairSums, Rule, Way};
 use crate::data::Outcome;
 
 /// Steps before the bounds themselves must do.
@@ -11,19 +11,28 @@ const MOST_STEPS: usize = 200;
 const RESOLUTION: f64 = 1e-15;
 
 /// The slope in β, its derivative, and the sum of the slopes' sizes.
-#[derive(Clone, Copy, Default)]
-struct Pull {
-    slope: f64,
-    stiffness: f64,
-    size: f64,
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Pull {
+    pub(crate) slope: f64,
+    pub(crate) stiffness: f64,
+    pub(crate) size: f64,
+}
+
+/// β where it is best.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Offset {
+    pub(crate) beta: f64,
+    /// It moves with the margins.
+    pub(crate) is_free: bool,
+    /// Σ of the second derivatives in b, with C.
+    pub(crate) stiffness: f64,
 }
 
 impl PairSums<'_> {
-    /// The best β, from a guess; the place's way is left empty.
-    pub(super) fn settle(&self, way: &Way, guess: f64) -> Place {
-        let mut place = Place::default();
+    /// The best β, from a guess.
+    pub(super) fn settle(&self, way: &Way, guess: f64) -> Offset {
         if !self.rule.has_offset() {
-            return place;
+            return Offset::default();
         }
         // With a barrier, ties keep b below 0.
         let mut high = if self.rule.has_barrier() { -self.widest_tie(way) } else { f64::INFINITY };
@@ -56,15 +65,14 @@ impl PairSums<'_> {
             beta = next;
             pull = self.pull(way, beta);
         }
-        (place.beta, place.is_beta_free, place.stiffness) = (beta, true, pull.stiffness);
         if self.capped && beta > -1.0 {
             let pull = self.pull(way, -1.0);
-            (place.beta, place.is_beta_free, place.stiffness) = (-1.0, false, pull.stiffness);
+            return Offset { beta: -1.0, is_free: false, stiffness: pull.stiffness };
         }
-        place
+        Offset { beta, is_free: true, stiffness: pull.stiffness }
     }
 
-    fn pull(&self, way: &Way, beta: f64) -> Pull {
+    pub(super) fn pull(&self, way: &Way, beta: f64) -> Pull {
         let parts = with_loss!(self.rule, loss => self.visit(|range| {
             let mut sum = Pull::default();
             for k in range {

@@ -28,13 +28,41 @@ pub(crate) enum Hinge {
 
 impl Rule {
     /// Whether b matters.
-    pub(super) fn has_offset(self) -> bool {
+    pub(crate) fn has_offset(self) -> bool {
         !matches!(self, Rule::Rank(_) | Rule::RankLogistic)
     }
 
     /// Whether ties need b < 0.
-    pub(super) fn has_barrier(self) -> bool {
+    pub(crate) fn has_barrier(self) -> bool {
         self == Rule::RaoKupper
+    }
+
+    /// A number that stands for it, whatever the width.
+    pub(crate) fn code(self) -> f64 {
+        match self {
+            Rule::Compare(Hinge::Squared) => 0.0,
+            Rule::Compare(Hinge::Rounded(_)) => 1.0,
+            Rule::Rank(Hinge::Squared) => 2.0,
+            Rule::Rank(Hinge::Rounded(_)) => 3.0,
+            Rule::RankLogistic => 4.0,
+            Rule::RaoKupper => 5.0,
+            Rule::Davidson => 6.0,
+        }
+    }
+
+    /// The rule of such a number, with a width.
+    pub(crate) fn of_code(code: f64, width: f64) -> Option<Rule> {
+        let rounded = Hinge::Rounded(width);
+        let all = [
+            Rule::Compare(Hinge::Squared),
+            Rule::Compare(rounded),
+            Rule::Rank(Hinge::Squared),
+            Rule::Rank(rounded),
+            Rule::RankLogistic,
+            Rule::RaoKupper,
+            Rule::Davidson,
+        ];
+        all.into_iter().find(|rule| rule.code() == code)
     }
 }
 

@@ -11,6 +11,8 @@ use crate::data::Pair;
 use crate::math::dot;
 use crate::problem::BlockSums;
 
+/// Where in its stretch of curvature a pair is drawn: nowhere that whole numbers of pairs often end, so that rounding seldom tells.
+const MARK: f64 = 0.381_966_011_250_105;
 /// The most items to have a vector each.
 const MOST_ITEMS: usize = 1024;
 
@@ -21,29 +23,40 @@ impl PairSums<'_> {
         if self.has_item_sketch(n) {
             return self.item_sketch();
         }
-        let curvature = |k: usize| -> f64 {
-            if !self.counts(k) {
-                return 0.0;
-            }
-            let local = with_loss!(self.rule, loss => self.local(loss, k));
-            local.zz + local.bb
-        };
-        let curved = self.visit(|range| {
-            let (mut total, mut count) = (0.0, 0usize);
-            for k in range {
-                let curvature = curvature(k);
-                total += curvature;
-                count += usize::from(curvature > 0.0);
-            }
-            (total, count)
-        });
+        let curved = self.curved();
         let (total, count) = curved.iter().fold((0.0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
         if !(total > 0.0 && total.is_finite()) {
             return Vec::new();
         }
-        let is_whole = count <= 2 * n;
-        let spacing = total / n as f64;
-        let mut before = 0.0;
+        let spacing = if count <= 2 * n { 0.0 } else { total / n as f64 };
+        self.vectors(&self.draw(&curved, 0.0, spacing))
+    }
+
+    fn curvature(&self, k: usize) -> f64 {
+        if !self.counts(k) {
+            return 0.0;
+        }
+        let local = with_loss!(self.rule, loss => self.local(loss, k));
+        local.zz + local.bb
+    }
+
+    /// The curvature of every block, and how many of its pairs have some.
+    pub(super) fn curved(&self) -> Vec<(f64, usize)> {
+        self.visit(|range| {
+            let (mut total, mut count) = (0.0, 0usize);
+            for k in range {
+                let curvature = self.curvature(k);
+                total += curvature;
+                count += usize::from(curvature > 0.0);
+            }
+            (total, count)
+        })
+    }
+
+    /// Pairs drawn at every `spacing` of the curvature (0: all), where so much of it came before, each with how many it
+    /// stands for.
+    pub(super) fn draw(&self, curved: &[(f64, usize)], before: f64, spacing: f64) -> Vec<(usize, f64)> {
+        let mut before = before;
         let starts: Vec<f64> = curved
             .iter()
             .map(|part| {
@@ -57,25 +70,25 @@ impl PairSums<'_> {
             .zip(starts)
             .map(|(range, start)| {
                 let mut drawn = Vec::new();
-                // How many marks at (m + ½)·spacing lie below.
-                let marks = |at: f64| (at / spacing + 0.5).floor();
+                // How many marks lie below.
+                let marks = |at: f64| (at / spacing - MARK).ceil().max(0.0);
                 let mut at = start;
                 for k in range {
-                    let curvature = curvature(k);
+                    let curvature = self.curvature(k);
                     if curvature > 0.0 {
-                        let hits = marks(at + curvature) - marks(at);
+                        let from = at;
                         at += curvature;
-                        if is_whole {
+                        if spacing == 0.0 {
                             drawn.push((k, 1.0));
-                        } else if hits > 0.0 {
-                            drawn.push((k, hits * spacing / curvature));
+                        } else if marks(at) > marks(from) {
+                            drawn.push((k, (marks(at) - marks(from)) * spacing / curvature));
                         }
                     }
                 }
                 drawn
             })
             .collect();
-        self.vectors(&drawn.concat())
+        drawn.concat()
     }
 
     /// Whether one vector for each item is less than what was asked for.
@@ -102,9 +115,9 @@ impl PairSums<'_> {
                 tilt[a] -= local.zb;
             }
         }
-        if self.rule.has_offset() && self.here.is_beta_free && self.here.stiffness > 0.0 {
+        if self.rule.has_offset() && self.here.offset.is_free && self.here.offset.stiffness > 0.0 {
             for i in 0..n {
-                let factor = tilt[i] / self.here.stiffness;
+                let factor = tilt[i] / self.here.offset.stiffness;
                 matrix[i * n..=i * n + i].iter_mut().zip(&tilt).for_each(|(m, t)| *m -= factor * t);
             }
         }
@@ -121,30 +134,11 @@ impl PairSums<'_> {
 
     /// The vectors of pairs that stand for so many, β eliminated.
     fn vectors(&self, pairs: &[(usize, f64)]) -> Vec<f64> {
-        let (dim, d) = (self.dim(), self.n_columns());
+        let (mut vectors, shares) = self.vectors_with_shares(pairs);
+        let dim = self.dim();
         let has_band = self.band.is_some();
         let per_pair = if has_band { 2 } else { 1 };
-        let mut vectors = vec![0.0; pairs.len() * per_pair * dim];
-        // What each vector has of β; without a band, of the second vectors nothing but this is left.
-        let shares: Vec<[f64; 2]> = vectors
-            .par_chunks_mut((per_pair * dim).max(1))
-            .zip(pairs)
-            .map(|(out, &(k, times))| {
-                let local = with_loss!(self.rule, loss => self.local(loss, k));
-                let first = (times * local.zz).sqrt();
-                let tilt = if first > 0.0 { times * local.zb / first } else { 0.0 };
-                let second = (times * local.bb - tilt * tilt).max(0.0).sqrt();
-                let (worse, better) = self.ends(k);
-                self.features.for_each_in_row(better, |c, v| out[c] += first * v);
-                self.features.for_each_in_row(worse, |c, v| out[c] -= first * v);
-                if has_band {
-                    self.add_band(k, tilt, &mut out[d..dim]);
-                    self.add_band(k, second, &mut out[dim + d..]);
-                }
-                [tilt, second]
-            })
-            .collect();
-        if !(self.rule.has_offset() && self.here.is_beta_free) {
+        if !(self.rule.has_offset() && self.here.offset.is_free) {
             return vectors;
         }
         let total: f64 = shares.iter().map(|[a, b]| a * a + b * b).sum();
@@ -165,6 +159,34 @@ impl PairSums<'_> {
             vectors.extend(mean.iter().map(|m| -left * m));
         }
         vectors
+    }
+
+    /// The vectors of pairs that stand for so many, and what each has of β; without a band, of the second vectors nothing
+    /// but this is left.
+    pub(super) fn vectors_with_shares(&self, pairs: &[(usize, f64)]) -> (Vec<f64>, Vec<[f64; 2]>) {
+        let (dim, d) = (self.dim(), self.n_columns());
+        let has_band = self.band.is_some();
+        let per_pair = if has_band { 2 } else { 1 };
+        let mut vectors = vec![0.0; pairs.len() * per_pair * dim];
+        let shares: Vec<[f64; 2]> = vectors
+            .par_chunks_mut((per_pair * dim).max(1))
+            .zip(pairs)
+            .map(|(out, &(k, times))| {
+                let local = with_loss!(self.rule, loss => self.local(loss, k));
+                let first = (times * local.zz).sqrt();
+                let tilt = if first > 0.0 { times * local.zb / first } else { 0.0 };
+                let second = (times * local.bb - tilt * tilt).max(0.0).sqrt();
+                let (worse, better) = self.ends(k);
+                self.features.for_each_in_row(better, |c, v| out[c] += first * v);
+                self.features.for_each_in_row(worse, |c, v| out[c] -= first * v);
+                if has_band {
+                    self.add_band(k, tilt, &mut out[d..dim]);
+                    self.add_band(k, second, &mut out[dim + d..]);
+                }
+                [tilt, second]
+            })
+            .collect();
+        (vectors, shares)
     }
 
     /// `out` += factor·s of a pair.

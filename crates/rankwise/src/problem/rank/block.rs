@@ -6,6 +6,8 @@ use super::visit::Visit;
 use crate::data::mix;
 use crate::math::{cholesky, dot, solve_lower, solve_upper};
 
+/// Where in its stretch of curvature a pair is drawn: nowhere that whole numbers of pairs often end, so that rounding seldom tells.
+const MARK: f64 = 0.381_966_011_250_105;
 /// The most items of a group whose matrix of curvatures is factored.
 const MOST_EASED: usize = 512;
 
@@ -287,16 +289,12 @@ impl Block {
         0.5 * self.groups.iter().enumerate().map(of_group).sum::<f64>()
     }
 
-    /// Draws pairs by their curvature, at every `spacing` of it, the first at `offset`: their rows.
-    pub(super) fn draw_pairs(
-        &self,
-        labels: &[f64],
-        shape: Shape,
-        (offset, spacing): (f64, f64),
-        seed: u64,
-    ) -> Vec<[u32; 2]> {
+    /// Draws pairs by their curvature, one at every mark (m + [`MARK`])·`spacing` of it, where the curvature begins at `start`:
+    /// their rows. What is drawn at a mark depends on its number alone.
+    pub(super) fn draw_pairs(&self, labels: &[f64], shape: Shape, start: f64, spacing: f64) -> Vec<[u32; 2]> {
         let mut drawn = Vec::new();
-        let (mut passed, mut next, mut n_drawn) = (0.0, offset, 0u64);
+        let mut passed = start;
+        let mut mark = (start / spacing - MARK).ceil().max(0.0);
         for (g, group) in self.groups.iter().enumerate() {
             let span = self.span(g);
             let rows = &self.rows[span.clone()];
@@ -304,10 +302,9 @@ impl Block {
             let unit = 0.5 * group.factor * group.unit_of_curvature(shape);
             for (i, degree) in group.degrees().iter().enumerate() {
                 passed += unit * of_items.map_or(1.0, |w| w[i]) * degree;
-                while passed > next {
-                    next += spacing;
-                    n_drawn += 1;
-                    let mut hash = mix(seed, n_drawn);
+                while (mark + MARK) * spacing < passed {
+                    let mut hash = mix(1, mark as u64);
+                    mark += 1.0;
                     let random = || {
                         hash = mix(hash, 1);
                         (hash >> 11) as f64 / (1u64 << 53) as f64

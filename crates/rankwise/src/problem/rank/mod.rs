@@ -14,6 +14,7 @@ mod label_tree;
 mod listed;
 mod logistic;
 mod pair_terms;
+mod part;
 #[cfg(test)]
 mod tests;
 mod visit;
@@ -27,6 +28,7 @@ pub(crate) use group::Shape;
 pub(crate) use group_terms::GroupTerms;
 pub(crate) use listed::Draw;
 pub(crate) use pair_terms::PairTerms;
+pub(crate) use part::{RankPart, gathered};
 
 use super::{BlockSums, Plane, Planes, SumPoint};
 use crate::data::{Loaded, Members, RankView, Ranking, Rows, Runs, StoredRows, mix, runs_of};
@@ -61,6 +63,16 @@ struct Source<'a> {
     draw: Option<Draw>,
     /// Every row is a single 1: weights are scores.
     are_units: bool,
+}
+
+/// Where a part stands in the whole, so that whatever is drawn is drawn alike however the whole is cut.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Standing {
+    /// Items that count, of the whole.
+    pub(crate) n_items: u64,
+    /// Groups that count, and items, before this part.
+    pub(crate) first_group: u64,
+    pub(crate) first_item: u64,
 }
 
 /// How the pairs of a ranking are weighted.
@@ -310,6 +322,74 @@ impl<'a> RankSums<'a> {
         (results, total)
     }
 
+    /// The curvature of all pairs, without C.
+    fn curved(&self) -> f64 {
+        let shape = self.shape;
+        let parts: Vec<f64> = self.blocks.par_iter().map(|block| block.curved(shape)).collect();
+        parts.iter().sum()
+    }
+
+    /// Pairs drawn by their curvature, one at every `spacing` of it, where so much of it came before.
+    fn draw_pairs(&self, before: f64, spacing: f64) -> Vec<[u32; 2]> {
+        let (labels, shape) = (self.source.labels, self.shape);
+        let curved: Vec<f64> = self.blocks.par_iter().map(|block| block.curved(shape)).collect();
+        let mut start = before;
+        let starts: Vec<f64> = curved
+            .iter()
+            .map(|curved| {
+                start += curved;
+                start - curved
+            })
+            .collect();
+        let draw = |(block, start): (&Block, f64)| block.draw_pairs(labels, shape, start, spacing);
+        self.blocks.par_iter().zip(starts).map(draw).collect::<Vec<_>>().concat()
+    }
+
+    /// Differences of pairs, times `size`, some at a time.
+    fn for_vectors(&self, drawn: &[[u32; 2]], size: f64, take: &mut dyn FnMut(&[f64])) {
+        let rows = self.source.rows;
+        let n_cols = rows.n_cols().max(1);
+        for pairs in drawn.chunks((SKETCHED_NUMBERS / n_cols).max(1)) {
+            let mut vectors = vec![0.0; pairs.len() * n_cols];
+            let parts = pairs.par_chunks(PAIRS_OF_A_THREAD).zip(vectors.par_chunks_mut(PAIRS_OF_A_THREAD * n_cols));
+            parts.for_each(|(pairs, vectors)| {
+                differences(rows, pairs, vectors);
+                for vector in vectors.chunks_exact_mut(n_cols) {
+                    vector.iter_mut().enumerate().for_each(|(column, x)| *x *= size / self.divisor(column));
+                }
+            });
+            take(&vectors);
+        }
+    }
+
+    /// Some of the groups, and of large ones some of the items: one in 16, or of a higher level one in 16 of those.
+    fn thinned_groups(&self, level: u32, standing: Standing) -> Vec<Listed> {
+        let Standing { n_items, first_group, first_item } = standing;
+        let keep = |number: u64| mix(n_items, number).is_multiple_of(THINNING.pow(level));
+        let mut number = first_group;
+        let mut lists = Vec::new();
+        for block in &self.blocks {
+            for (items, factor) in block.groups() {
+                number += 1;
+                if items.len() >= MANY_ITEMS {
+                    let some: Vec<u32> = items.iter().copied().filter(|&i| keep(first_item + u64::from(i))).collect();
+                    let share = items.len() as f64 / some.len().max(1) as f64;
+                    // Of all pairs the square is left, of drawn ones as many for each item.
+                    let of_pairs = if self.source.draw.is_some() { share } else { share * share };
+                    lists.push(Listed { items: some, factor: factor * of_pairs });
+                } else if keep(number) {
+                    lists.push(Listed { items: items.to_vec(), factor });
+                }
+            }
+        }
+        lists
+    }
+
+    /// Whether a thinned sum can stand for the whole.
+    pub(crate) fn is_enough(&self) -> bool {
+        self.counts.n_items >= 4 * self.dim() && self.mass > 0.0
+    }
+
     /// Whether a read of the data has failed, so that no sum means anything.
     fn has_failed(&self) -> bool {
         matches!(self.source.rows, Rows::Stored(stored) if stored.has_failed())
@@ -425,41 +505,14 @@ impl BlockSums for RankSums<'_> {
     }
 
     fn sketch_in_parts(&mut self, n_pairs: usize, take: &mut dyn FnMut(&[f64])) {
-        let (rows, labels, shape) = (self.source.rows, self.source.labels, self.shape);
-        let curved: Vec<f64> = self.blocks.par_iter().map(|block| block.curved(shape)).collect();
-        let total: f64 = curved.iter().sum();
-        if !(total > 0.0 && total.is_finite()) {
+        let curved = self.curved();
+        if !(curved > 0.0 && curved.is_finite()) {
             return;
         }
-        let spacing = total / n_pairs as f64;
-        let mut start = -0.5 * spacing;
-        let starts: Vec<f64> = curved
-            .iter()
-            .map(|curved| {
-                let offset = (start / spacing).ceil() * spacing - start;
-                start += curved;
-                offset
-            })
-            .collect();
-        let draw = |(at, (block, offset)): (usize, (&Block, f64))| {
-            block.draw_pairs(labels, shape, (offset, spacing), mix(1, at as u64))
-        };
-        let drawn: Vec<Vec<[u32; 2]>> = self.blocks.par_iter().zip(starts).enumerate().map(draw).collect();
-        let drawn = drawn.concat();
+        let drawn = self.draw_pairs(0.0, curved / n_pairs as f64);
         // Some items find no partner in a few trials; the pairs that were drawn stand for those, too.
-        let size = (self.c * total / drawn.len().max(1) as f64).sqrt();
-        let n_cols = rows.n_cols().max(1);
-        for pairs in drawn.chunks((SKETCHED_NUMBERS / n_cols).max(1)) {
-            let mut vectors = vec![0.0; pairs.len() * n_cols];
-            let parts = pairs.par_chunks(PAIRS_OF_A_THREAD).zip(vectors.par_chunks_mut(PAIRS_OF_A_THREAD * n_cols));
-            parts.for_each(|(pairs, vectors)| {
-                differences(rows, pairs, vectors);
-                for vector in vectors.chunks_exact_mut(n_cols) {
-                    vector.iter_mut().enumerate().for_each(|(column, x)| *x *= size / self.divisor(column));
-                }
-            });
-            take(&vectors);
-        }
+        let size = (self.c * curved / drawn.len().max(1) as f64).sqrt();
+        self.for_vectors(&drawn, size, take);
     }
 
     fn aim(&mut self, direction: &[f64]) {
@@ -499,27 +552,12 @@ impl BlockSums for RankSums<'_> {
 
     fn thinned(&self) -> Option<Box<dyn BlockSums + '_>> {
         // Other numbers at every size: a thinned sum may be thinned again.
-        let keep = |number: u64| mix(self.counts.n_items as u64, number).is_multiple_of(THINNING);
-        let mut number = 0u64;
-        let mut lists = Vec::new();
-        for block in &self.blocks {
-            for (items, factor) in block.groups() {
-                number += 1;
-                if items.len() >= MANY_ITEMS {
-                    let some: Vec<u32> = items.iter().copied().filter(|&i| keep(u64::from(i))).collect();
-                    let share = items.len() as f64 / some.len().max(1) as f64;
-                    // Of all pairs the square is left, of drawn ones as many for each item.
-                    let of_pairs = if self.source.draw.is_some() { share } else { share * share };
-                    lists.push((Listed { items: some, factor: factor * of_pairs }, false));
-                } else if keep(number) {
-                    lists.push((Listed { items: items.to_vec(), factor }, false));
-                }
-            }
-        }
-        let mut thinned = RankSums::of_groups(self.source, self.shape, self.c, lists.into_iter());
-        let is_enough = thinned.counts.n_items >= 4 * self.dim() && thinned.mass > 0.0;
+        let standing = Standing { n_items: self.counts.n_items as u64, first_group: 0, first_item: 0 };
+        let lists = self.thinned_groups(1, standing);
+        let mut thinned =
+            RankSums::of_groups(self.source, self.shape, self.c, lists.into_iter().map(|list| (list, false)));
         thinned.c *= self.mass / thinned.mass;
-        is_enough.then(|| Box::new(thinned) as Box<dyn BlockSums + '_>)
+        thinned.is_enough().then(|| Box::new(thinned) as Box<dyn BlockSums + '_>)
     }
 }
 
