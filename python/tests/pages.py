@@ -190,6 +190,7 @@ VARIES = [
     (re.compile(r"^(time +).*$", re.M), r"\1…"),
     (re.compile(r"^(gap +)\S+", re.M), r"\1…"),
     (re.compile(r"after \d+ iterations"), "after … iterations"),
+    (re.compile(r"(\d\.\d{5})\d{5,}"), r"\1…"),
 ]
 
 
