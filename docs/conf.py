@@ -25,7 +25,7 @@ nitpicky = True
 
 # Docstrings say types in words; signatures stay short.
 autodoc_typehints = "none"
-autodoc_member_order = "bysource"
+autodoc_member_order = "groupwise"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 add_module_names = False
