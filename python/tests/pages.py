@@ -7,6 +7,8 @@ Comments in a line of their own right above a fence say what it is besides:
     <!-- file: NAME -->      the block is written to this file
     <!-- needs: COMMAND -->  not run where the program has no such command
     <!-- not run: WHY -->    not run at all
+
+A picture below ``<!-- picture: FILE -->`` is the one that the blocks before it leave in this file.
 """
 
 from __future__ import annotations
@@ -183,6 +185,19 @@ def is_as_shown(shown: str, printed: str) -> bool:
 def tidy(text: str) -> str:
     """Lines without blanks at their ends, and no empty ones around them."""
     return "\n".join(line.rstrip() for line in text.strip("\n").split("\n")) + "\n"
+
+
+PICTURE = re.compile(r"^<!-- picture: (\S+) -->\n!\[[^\]]*\]\(([^)]+)\)$", re.M)
+
+
+def pictures_of(page: str, text: str) -> list[tuple[str, Path]]:
+    """The files that a page makes and shows: what it makes, and what it shows."""
+    return [(made, (ROOT / page).parent / shown) for made, shown in PICTURE.findall(text)]
+
+
+def is_same_picture(one: str, other: str) -> bool:
+    """Whether two pictures have the same parts with the same words; places may differ in a last digit."""
+    return re.sub(r'"[^"]*"', '""', one) == re.sub(r'"[^"]*"', '""', other)
 
 
 #: What differs from run to run, or from machine to machine, in what the program prints.

@@ -32,6 +32,8 @@ def test_a_page_runs_and_prints_what_it_says(page, tmp_path):
     text = (ROOT / page).read_text(encoding="utf-8")
     blocks = pages.blocks_of(page, text)
     pages.check_languages(blocks)
+    for name in re.findall(r"<!-- file: (\S+) -->", text):
+        assert f"`{name}`:" in text, f"{page} does not say what {name} is called"
     if not any(block.kind in pages.RUN for block in blocks):
         return
     if program() is None:
@@ -40,7 +42,11 @@ def test_a_page_runs_and_prints_what_it_says(page, tmp_path):
     shown = pages.run(page, blocks, tmp_path, program(), commands())
     if os.environ.get("RANKWISE_WRITE_DOCS"):
         (ROOT / page).write_text(pages.rewritten(text, shown), encoding="utf-8")
+        for made, picture in pages.pictures_of(page, text):
+            shutil.copy(tmp_path / made, picture)
     else:
+        for made, picture in pages.pictures_of(page, text):
+            assert pages.is_same_picture((tmp_path / made).read_text("utf-8"), picture.read_text("utf-8")), picture
         for block, printed in shown:
             assert pages.is_as_shown(block.text, printed), f"{block.where} shows something else than:\n{printed}"
 
@@ -91,6 +97,13 @@ def test_a_page_that_fails_is_found_and_one_that_should_fail_and_does_not(tmp_pa
         folder.mkdir()
         with pytest.raises(pages.PageError, match="page.md:2|page.md:3"):
             pages.run("page.md", blocks, folder, tmp_path / "none", {"train"})
+
+
+def test_pictures_are_told_apart_by_their_parts():
+    page = "x\n\n<!-- picture: out/a.svg -->\n![curves](b.svg)\n"
+    assert pages.pictures_of("docs/x.md", page) == [("out/a.svg", ROOT / "docs/b.svg")]
+    assert pages.is_same_picture('<g d="1"/><text>1</text>', '<g d="2"/><text>1</text>')
+    assert not pages.is_same_picture('<g d="1"/><text>1</text>', '<g d="1"/><text>2</text>')
 
 
 def test_fences_that_nobody_runs_are_found():
