@@ -10,7 +10,7 @@ from pygments.lexers.special import TextLexer
 
 project = "rankwise"
 author = "the rankwise contributors"
-copyright = "MIT OR Apache-2.0"
+copyright = "the rankwise contributors, MIT OR Apache-2.0"
 version = release = rankwise.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_copybutton"]

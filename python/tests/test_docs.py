@@ -62,6 +62,15 @@ def test_the_python_of_a_readme_runs(page, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize(
+    "page", ["README.md", "python/README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "bench/README.md"]
+)
+def test_other_pages_have_no_fence_that_nobody_runs(page):
+    blocks = pages.blocks_of(page, (ROOT / page).read_text(encoding="utf-8"))
+    # The Rust of the README is an example of the library's documentation.
+    pages.check_languages([block for block in blocks if (page, block.language) != ("README.md", "rust")])
+
+
 @pytest.mark.parametrize("page", sorted(STUDIES))
 def test_the_studies_of_a_page_are_there(page, rankwise_cli):
     known = {line for line in rankwise_cli("reproduce", "--list").splitlines() if not line.startswith(" ")}
