@@ -78,6 +78,14 @@ def test_the_studies_of_a_page_are_there(page, rankwise_cli):
     assert named and set(named) <= known
 
 
+def test_every_public_name_has_a_place_in_the_reference():
+    import rankwise
+
+    reference = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs/api").glob("*.md"))
+    for name in set(rankwise.__all__) - {"__version__"}:
+        assert re.search(rf"^\.\. auto(class|function|module):: rankwise\.{name}$", reference, flags=re.M), name
+
+
 def page_of(*parts: str) -> list[pages.Block]:
     return pages.blocks_of("page.md", "\n".join(parts))
 
