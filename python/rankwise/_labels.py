@@ -330,7 +330,7 @@ def _labels_of_names(names: list[str]) -> NDArray[Any]:
 
 
 class SVR(Machine):
-    """Support vector regression within a tube: ½‖w‖² + C·Σ c·max(0, |y − f(x)| − ε).
+    """Support vector regression within a tube: ``½‖w‖² + C·Σ c·max(0, |y − f(x)| − ε)``.
 
     Parameters
     ----------

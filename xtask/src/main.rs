@@ -1,7 +1,8 @@
-//! What developers run: `cargo xtask test`, `cargo xtask bench NAME`, `cargo xtask reproduction --data DIR`.
+//! What developers run: `cargo xtask test`, `cargo xtask docs`, `cargo xtask bench NAME`, `cargo xtask reproduction --data DIR`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal")]
 
 mod bench;
+mod docs;
 mod python;
 mod reproduction;
 mod test;
@@ -10,7 +11,8 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage:
-  cargo xtask test                    format, lints, all tests in Rust and in Python, documentation
+  cargo xtask test                    format, lints, all tests in Rust and in Python, documentation, the site
+  cargo xtask docs [--built]          the documentation as a site, in target/site; --built: of what was built before
   cargo xtask bench NAME [ARGS…]      side by side with other tools; names: classes, comparing, comparing-kernel,
                                       coverage, kernel, ordinal, programs, python, tuning, ranking, ratings,
                                       out-of-core
@@ -23,6 +25,8 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["test"] => test::run(),
+        ["docs"] => docs::run(),
+        ["docs", "--built"] => docs::check(),
         ["reproduction", "--data", data] => reproduction::run(data),
         ["bench", name, rest @ ..] => bench::run(name, rest),
         _ => Err(USAGE.to_string()),

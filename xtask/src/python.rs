@@ -34,18 +34,33 @@ pub(crate) fn environment(name: &str, packages: &[&str]) -> Result<PathBuf, Stri
 
 /// Builds the wheel with a profile of cargo and installs it.
 pub(crate) fn install(python: &Path, profile: &str) -> Outcome {
-    let wheels = target().join("wheels").join(profile);
+    let wheels = wheels(profile);
     // The wheel of an earlier build must not be taken for this one.
     let _ = std::fs::remove_dir_all(&wheels);
     let out = wheels.to_string_lossy().into_owned();
     let interpreter = python.to_string_lossy().into_owned();
     let build = ["-m", "maturin", "build", "--profile", profile, "--out", &out, "--interpreter", &interpreter];
     step("wheel", command(&interpreter, &build).args(["--manifest-path", "python/Cargo.toml"]))?;
-    let wheel = std::fs::read_dir(&wheels).map_err(|e| format!("{out}: {e}"))?.flatten().map(|entry| entry.path());
+    install_wheel(python, &built(profile)?)
+}
+
+/// The wheel that was built last with a profile of cargo.
+pub(crate) fn built(profile: &str) -> Result<PathBuf, String> {
+    let wheels = wheels(profile);
+    let found = std::fs::read_dir(&wheels).map_err(|e| format!("{}: {e}", wheels.display()))?;
+    let wheel = found.flatten().map(|entry| entry.path());
     let wheel = wheel.filter(|path| path.extension().is_some_and(|kind| kind == "whl")).max();
-    let wheel = wheel.ok_or("the build left no wheel")?;
+    wheel.ok_or_else(|| "the build left no wheel".to_string())
+}
+
+/// Puts a wheel into an environment, in the place of another one.
+pub(crate) fn install_wheel(python: &Path, wheel: &Path) -> Outcome {
     let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--force-reinstall"];
-    step("installation", command(&interpreter, &pip).arg(wheel))
+    step("installation", command(&python.to_string_lossy(), &pip).arg(wheel))
+}
+
+fn wheels(profile: &str) -> PathBuf {
+    target().join("wheels").join(profile)
 }
 
 /// Runs the tests of the package, and tells how many passed, failed and were skipped.
@@ -80,6 +95,6 @@ fn counts(report: &str) -> Option<[u64; 3]> {
 }
 
 /// The folder of build products.
-fn target() -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use crate::{Outcome, cargo, python, step};
+use crate::{Outcome, cargo, docs, python, step};
 
 pub(crate) fn run() -> Outcome {
     step("format", &mut cargo(&["fmt", "--all", "--check"]))?;
@@ -14,6 +14,7 @@ pub(crate) fn run() -> Outcome {
     step("Parquet", &mut cargo(&with_parquet))?;
     step("documentation", cargo(&["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
     let in_python = python::test()?;
+    docs::check()?;
     let [passed, failed, skipped] = std::array::from_fn(|k| in_rust[k] + in_python[k]);
     println!("== all checks passed");
     println!("{passed} passed, {failed} failed, {skipped} skipped");
