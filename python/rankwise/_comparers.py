@@ -88,7 +88,7 @@ class Comparer(Machine):
             read = _core.Pairs.of_sides(_rows_of_sides(array))
         elif array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind in "OUS" and self.preprocessor is None:
             distinct, places = np.unique(_input.names(array.ravel(), "pairs"), return_inverse=True)
-            left, right = np.ascontiguousarray(places.reshape(-1, 2).T, dtype=np.int64)
+            left, right = np.require(places.reshape(-1, 2).T, np.int64, ["C", "A"])
             read = _core.Pairs.of_numbers(_core.Items.named(distinct.tolist()), left, right)
         elif array.ndim == 2 and array.shape[1] == 2:
             if self.preprocessor is None:
@@ -136,7 +136,7 @@ class Comparer(Machine):
         else:
             rows = self.preprocessor
             items = _input.items(rows, "preprocessor")
-        left, right = (np.ascontiguousarray(numbers[:, side], dtype=np.int64) for side in (0, 1))
+        left, right = (np.require(numbers[:, side], np.int64, ["C", "A"]) for side in (0, 1))
         return _core.Pairs.of_numbers(items, left, right), self._names(rows)
 
     def _judged(self, pairs: Any, context: Any) -> Any:

@@ -15,13 +15,17 @@ __all__ = [
     "JudgedPairs",
     "Model",
     "Pairs",
+    "Part",
     "RankedItems",
     "Search",
     "__version__",
+    "add_answers",
+    "check_spread",
     "defaults",
     "fit_classes",
     "fit_items",
     "fit_pairs",
+    "fit_spread",
     "item_metric_direction",
     "load_arff",
     "load_items",
@@ -337,3 +341,41 @@ def rate(
 def reliability(
     outcomes: NDArray[np.int8], chances: NDArray[np.float64], of_ties: bool, n_bins: int
 ) -> tuple[list[tuple[float, float, float, float, float]], float] | None: ...
+
+# spread
+
+@final
+class Part:
+    @staticmethod
+    def of_items(
+        params: dict[str, Any],
+        number: int,
+        items: Items,
+        labels: NDArray[np.float64],
+        groups: Groups | None = None,
+        weights: NDArray[np.float64] | None = None,
+        group_weights: NDArray[np.float64] | None = None,
+        threads: int = 0,
+    ) -> Part: ...
+    @staticmethod
+    def of_pairs(
+        number: int,
+        pairs: Pairs,
+        outcomes: NDArray[np.int8],
+        weights: NDArray[np.float64] | None = None,
+        threads: int = 0,
+    ) -> Part: ...
+    def answer(self, question: bytes, threads: int = 0) -> bytes: ...
+
+def add_answers(answers: list[bytes]) -> bytes: ...
+def check_spread(method: str, params: dict[str, Any]) -> None: ...
+def fit_spread(
+    method: str,
+    params: dict[str, Any],
+    ask: Callable[[bytes], bytes],
+    names: list[str] | None = None,
+    are_indicators: bool = False,
+    start: Model | None = None,
+    threads: int = 0,
+    on_progress: Callable[[int, float, float], None] | None = None,
+) -> Model: ...

@@ -66,7 +66,7 @@ def reals(values: Any, n: Optional[int], name: str) -> NDArray[np.float64]:
         raise ValueError(f"{name} has elements of type {array.dtype}: numbers are needed")
     if array.dtype.kind not in "fiub":
         array = _numbers_of_objects(array, name)
-    array = np.ascontiguousarray(array, dtype=np.float64)
+    array = np.require(array, np.float64, ["C", "A"])
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
         what = "NaN" if np.isnan(array[bad[0]]) else "infinity"
@@ -214,7 +214,10 @@ def _sparse(X: Any, name: str) -> _core.Items:
     if starts.dtype not in (np.int32, np.int64) or columns.dtype not in (np.int32, np.int64):
         starts, columns = starts.astype(np.int64), columns.astype(np.int64)
     return _core.Items.sparse(
-        X.shape[1], np.ascontiguousarray(starts), np.ascontiguousarray(columns), floats(rows.data, name)
+        X.shape[1],
+        np.require(starts, requirements=["C", "A"]),
+        np.require(columns, requirements=["C", "A"]),
+        floats(rows.data, name),
     )
 
 
@@ -277,7 +280,7 @@ def groups(qid: Any, n: int, name: str = "qid") -> Optional[_core.Groups]:
         qid = mixed
     ids = vector(qid, n, name)
     if ids.dtype.kind in "iu" and ids.dtype != np.uint64:
-        return _core.Groups.of_integers(np.ascontiguousarray(ids, dtype=np.int64))
+        return _core.Groups.of_integers(np.require(ids, np.int64, ["C", "A"]))
     if ids.dtype.kind == "f" and (ids == np.floor(ids)).all() and (np.abs(ids) < 2**53).all():
         return _core.Groups.of_integers(ids.astype(np.int64))
     known: dict[Any, int] = {}

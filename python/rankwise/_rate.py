@@ -246,7 +246,10 @@ def _numbered_integers(
     number = np.zeros(high - low + 1, dtype=np.uint32)
     number[ids] = np.arange(len(ids), dtype=np.uint32)
     numbers = number[both]
-    return (ids + low).tolist(), (np.ascontiguousarray(numbers[0::2]), np.ascontiguousarray(numbers[1::2]))
+    return (ids + low).tolist(), (
+        np.require(numbers[0::2], requirements=["C", "A"]),
+        np.require(numbers[1::2], requirements=["C", "A"]),
+    )
 
 
 def _signs(outcome: Any, n: int, name: str = "outcome") -> NDArray[np.int8]:
@@ -257,7 +260,7 @@ def _signs(outcome: Any, n: int, name: str = "outcome") -> NDArray[np.int8]:
         if not is_known.all():
             row = int(np.flatnonzero(~is_known)[0])
             raise DataError(f"{name}: row {row} has {array[row]}; expected -1 (left), 0 (tie) or 1 (right)")
-        return np.ascontiguousarray(array, dtype=np.int8)
+        return np.require(array, np.int8, ["C", "A"])
     words = array.tolist()
     signs: dict[Any, int] = {}
     for word in dict.fromkeys(words):
@@ -313,7 +316,7 @@ def _times(time: Any, n: int) -> NDArray[np.float64] | None:
         days = array.astype("datetime64[D]")
         # Days and seconds apart: sums of both in one float64 would lose digits of the day's time.
         seconds = (array - days) / np.timedelta64(1, "s")
-        return np.ascontiguousarray(days.astype(np.int64) + seconds / 86_400.0, dtype=np.float64)
+        return np.require(days.astype(np.int64) + seconds / 86_400.0, np.float64, ["C", "A"])
     if array.dtype.kind in "iufb":
         return _input.reals(array, n, "time")
     return _core.parse_times([_word(value) for value in array.tolist()])

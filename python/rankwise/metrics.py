@@ -59,7 +59,7 @@ def _numbers(values: Any, n: int | None, name: str) -> NDArray[np.float64]:
     if array.dtype.kind not in "fiubO":
         raise ValueError(f"{name} has elements of type {array.dtype}: numbers are needed")
     try:
-        array = np.ascontiguousarray(array, dtype=np.float64)
+        array = np.require(array, np.float64, ["C", "A"])
     except (TypeError, ValueError) as problem:
         raise ValueError(f"{name} has elements that are no numbers: {problem}") from None
     missing = np.flatnonzero(np.isnan(array))
@@ -448,7 +448,7 @@ def _judged(
 
 def _chances(probabilities: Any, n: int) -> NDArray[np.float64]:
     try:
-        array = np.ascontiguousarray(probabilities, dtype=np.float64)
+        array = np.require(probabilities, np.float64, ["C", "A"])
     except (TypeError, ValueError) as problem:
         raise ValueError(f"probabilities are no numbers: {problem}") from None
     if array.shape != (n, 3):

@@ -418,7 +418,7 @@ def calibration(y: Any, probabilities: Any, *, n_bins: int = 10, ax: Any = None)
     -------
     matplotlib.axes.Axes
     """
-    chances = np.ascontiguousarray(probabilities, dtype=np.float64)
+    chances = np.require(probabilities, np.float64, ["C", "A"])
     if chances.ndim != 2 or chances.shape[1] != 3:
         raise ValueError(
             f"probabilities has shape {chances.shape}: those of left, tie and right are needed, (n_pairs, 3)"

@@ -13,6 +13,7 @@ mod params;
 mod plot;
 mod rating;
 mod run;
+mod spread;
 mod table;
 mod tune;
 
@@ -35,5 +36,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     datasets::register(module)?;
     plot::register(module)?;
     rating::register(module)?;
+    spread::register(module)?;
     Ok(())
 }

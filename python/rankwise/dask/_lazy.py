@@ -1,0 +1,78 @@
+"""Methods of fitted estimators for every partition, when they are asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._partitions import is_dask_array
+
+
+def as_one(values: Any) -> Any:
+    """All partitions as one thing to compute."""
+    import dask
+
+    if isinstance(values, (list, tuple)) and values and hasattr(values[0], "dask"):
+        return dask.delayed(_stacked, pure=False)(list(values))
+    return values
+
+
+def _stacked(values: list[Any]) -> Any:
+    return np.concatenate([np.asarray(value) for value in values])
+
+
+def _plain(estimator: Any) -> Any:
+    """The estimator without its client, which cannot travel."""
+    alone = type(estimator)(**{**estimator.get_params(deep=False), "client": None, "threads": 1})
+    alone.__dict__.update(
+        {name: value for name, value in estimator.__dict__.items() if name not in alone.get_params(deep=False)}
+    )
+    return alone
+
+
+def lazily(estimator: Any, method: str, X: Any, kind: Any, width: int = 0) -> Any:
+    """A method of a fitted estimator, for every partition when it is asked for."""
+    import dask
+
+    estimator._check_is_fitted()
+    estimator = _plain(estimator)
+    if isinstance(X, (list, tuple)):
+        return [dask.delayed(_called, pure=False)(part, estimator, method) for part in X]
+    if is_dask_array(X):
+        if any(len(of_axis) > 1 for of_axis in X.chunks[1:]):
+            X = X.rechunk({axis: -1 for axis in range(1, X.ndim)})
+        drop, new, chunks = list(range(1, X.ndim)), None, None
+        if width:
+            drop, new, chunks = list(range(1, X.ndim)), [1], (X.chunks[0], (width,))
+        return X.map_blocks(
+            _called,
+            estimator,
+            method,
+            dtype=kind,
+            drop_axis=drop,
+            new_axis=new,
+            chunks=chunks,
+            meta=np.empty((0,) * (2 if width else 1), dtype=kind),
+        )
+    if width:
+        return X.map_partitions(
+            _called_frame, estimator, method, meta={name: kind for name in ("left", "tie", "right")}
+        )
+    return X.map_partitions(_called_series, estimator, method, meta=(method, kind))
+
+
+def _called(part: Any, estimator: Any, method: str) -> Any:
+    return getattr(estimator, method)(part) if part.shape[0] else np.empty(0)
+
+
+def _called_series(part: Any, estimator: Any, method: str) -> Any:
+    import pandas
+
+    return pandas.Series(_called(part, estimator, method), index=part.index, name=method)
+
+
+def _called_frame(part: Any, estimator: Any, method: str) -> Any:
+    import pandas
+
+    return pandas.DataFrame(_called(part, estimator, method), index=part.index, columns=["left", "tie", "right"])

@@ -1,0 +1,176 @@
+"""What lives on the workers: the rows of a partition, and the part that is made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Callable, Optional, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _comparers, _core, _input, _rankers
+from .._base import Array
+
+
+@dataclass
+class Rows:
+    """The rows of one partition, as arrays."""
+
+    X: Any
+    y: Any
+    qid: Any = None
+    sample_weight: Any = None
+    group_weight: Any = None
+
+    def __post_init__(self) -> None:
+        # What came over the network may lie anywhere; it is brought into place once, so that the part need not copy it.
+        if isinstance(self.X, np.ndarray) and self.X.ndim == 2 and self.X.dtype.kind in "fiub":
+            self.X = _input.floats(self.X)
+        self.y = None if self.y is None else np.asarray(self.y)
+        self.qid = None if self.qid is None else np.asarray(self.qid)
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    def take(self, rows: NDArray[np.intp]) -> Rows:
+        def of(values: Any) -> Any:
+            if values is None:
+                return None
+            return values.iloc[rows] if hasattr(values, "iloc") else np.asarray(values)[rows]
+
+        X = self.X.tocsr()[rows] if _input.is_sparse(self.X) else of(self.X)
+        return Rows(X, of(self.y), of(self.qid), of(self.sample_weight), of(self.group_weight))
+
+    def joined(self, others: Sequence[Rows]) -> Rows:
+        all_rows = [self, *others]
+
+        def of(name: str) -> Any:
+            values = [getattr(rows, name) for rows in all_rows]
+            if values[0] is None:
+                return None
+            if hasattr(values[0], "iloc"):
+                import pandas
+
+                return pandas.concat(values)
+            if _input.is_sparse(values[0]):
+                import scipy.sparse
+
+                return scipy.sparse.vstack(values, format="csr")
+            return np.concatenate([np.asarray(value) for value in values])
+
+        return Rows(*(of(name) for name in ("X", "y", "qid", "sample_weight", "group_weight")))
+
+    @property
+    def nbytes(self) -> int:
+        return sum(_bytes_of(value) for value in self.__dict__.values())
+
+
+def _bytes_of(value: Any) -> int:
+    if value is None:
+        return 0
+    if _input.is_sparse(value):
+        return int(value.data.nbytes + value.indices.nbytes + value.indptr.nbytes)
+    if hasattr(value, "memory_usage"):
+        return int(np.sum(value.memory_usage(index=False, deep=False)))
+    return int(getattr(value, "nbytes", 0))
+
+
+class Part:
+    """A part of the data with its state, which is made when it is first asked, and again wherever it is sent."""
+
+    def __init__(self, rows: Any, make: Callable[..., _core.Part], arguments: tuple[Any, ...]) -> None:
+        self.rows, self.make, self.arguments = rows, make, arguments
+        self._state: Optional[_core.Part] = None
+
+    def answer(self, question: bytes, threads: int) -> bytes:
+        if self._state is None:
+            self._state = self.make(self.rows, *self.arguments, threads)
+        return self._state.answer(question, threads)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_state": None}
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.rows.nbytes)
+
+
+def state_of_items(rows: Rows, number: int, params: dict[str, Any], threads: int) -> _core.Part:
+    items = _input.items(rows.X)
+    n = items.n_items
+    groups = _input.groups(rows.qid, n)
+    return _core.Part.of_items(
+        params,
+        number,
+        items,
+        _input.reals(rows.y, n, "y"),
+        groups,
+        _weights(rows.sample_weight, n),
+        _rankers._group_weights(rows.group_weight, groups, n),
+        threads,
+    )
+
+
+@dataclass
+class JudgedRows:
+    """Judged pairs of one partition."""
+
+    pairs: Any
+    y: Any
+    sample_weight: Any = None
+    items: Any = None
+
+    @property
+    def nbytes(self) -> int:
+        return sum(_bytes_of(value) for value in (self.pairs, self.y, self.sample_weight, self.items))
+
+    def __len__(self) -> int:
+        return int(self.pairs.shape[0])
+
+
+def state_of_pairs(rows: JudgedRows, number: int, names: Optional[list[str]], threads: int) -> _core.Part:
+    if names is not None:
+        left, right = np.searchsorted(np.asarray(names), rows.pairs).T
+        # Every part knows all names: a feature each.
+        items = _core.Items.named(names)
+        pairs = _core.Pairs.of_numbers(items, *(np.require(side, np.int64, ["C", "A"]) for side in (left, right)))
+    elif rows.items is not None:
+        left, right = (np.require(rows.pairs[:, side], np.int64, ["C", "A"]) for side in (0, 1))
+        pairs = _core.Pairs.of_numbers(_input.items(rows.items, "preprocessor"), left, right)
+    else:
+        pairs = _core.Pairs.of_sides(_comparers._rows_of_sides(rows.pairs))
+    n = pairs.n_pairs
+    return _core.Part.of_pairs(number, pairs, _comparers._outcomes(rows.y, n), _weights(rows.sample_weight, n), threads)
+
+
+def _weights(values: Any, n: int) -> Optional[Array]:
+    """Weights of one partition: all of them may be 0, as long as others are not."""
+    if values is None or not np.any(np.asarray(values)):
+        return None if values is None else np.zeros(n)
+    return _input.weights(values, n)
+
+
+def answer(part: Part, question: bytes, threads: int) -> bytes:
+    return part.answer(question, threads)
+
+
+def add(*answers: bytes) -> bytes:
+    return _core.add_answers(list(answers))
+
+
+def _sized(kind: Any, nbytes: Any) -> None:
+    """Tells Dask how much memory a thing takes, so that it stays where it is."""
+    from dask.sizeof import sizeof
+
+    sizeof.register(kind, nbytes)
+
+
+_is_registered = False
+
+
+def register() -> None:
+    global _is_registered
+    if not _is_registered:
+        for kind in (Rows, Part, JudgedRows):
+            _sized(kind, lambda thing: thing.nbytes + 64)
+        _is_registered = True
