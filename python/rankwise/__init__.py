@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from ._core import __version__
 
 if TYPE_CHECKING:
-    from . import datasets, exceptions, metrics, plot
+    from . import dask, datasets, exceptions, metrics, plot
     from ._comparers import CompareLP, CompareRank, CompareSVM, Davidson
     from ._labels import SVC, SVR, OrdinalSVM
     from ._load import load
@@ -49,7 +49,7 @@ _HOMES = {
     "rate": "_rate",
     "tune": "_tune",
 }
-_MODULES = ("datasets", "exceptions", "metrics", "plot")
+_MODULES = ("dask", "datasets", "exceptions", "metrics", "plot")
 
 __all__ = [
     "SVC",
@@ -66,6 +66,7 @@ __all__ = [
     "Ridge",
     "SwapSVM",
     "__version__",
+    "dask",
     "datasets",
     "exceptions",
     "load",

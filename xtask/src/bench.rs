@@ -17,9 +17,13 @@ pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
         "ratings" => ("bench/ratings.py", &["numpy", "scipy"]),
         "coverage" => ("bench/coverage.py", &["numpy", "scipy"]),
         "python" => ("bench/python.py", &["maturin>=1.8,<2", "numpy", "scipy", "scikit-learn>=1.6"]),
+        "cluster" => (
+            "bench/cluster.py",
+            &["maturin>=1.8,<2", "numpy", "scipy", "scikit-learn>=1.6", "dask[array,dataframe,distributed]"],
+        ),
         "out-of-core" => ("bench/out_of_core.py", &["numpy"]),
         _ => {
-            let known = "classes, comparing, comparing-kernel, coverage, kernel, ordinal, programs, python, tuning, \
+            let known = "classes, cluster, comparing, comparing-kernel, coverage, kernel, ordinal, programs, python, tuning, \
                          ranking, ratings, out-of-core";
             return Err(format!("unknown benchmark {name}; there are: {known}"));
         }
@@ -37,6 +41,7 @@ pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
     // Not every platform has wheels or a compiler for these; the table names what is missing.
     let wanted: &[&str] = match name {
         "kernel" => &["scikit-learn-intelex", "libsvm-official"],
+        "cluster" => &["lightgbm"],
         "python" => &["lightgbm", "choix"],
         "ratings" => &["evalica", "choix", "arena-rank", "openskill", "trueskill", "elote"],
         _ => &[],
@@ -46,7 +51,7 @@ pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
             eprintln!("warning: {package}: {problem}");
         }
     }
-    if name == "python" {
+    if matches!(name, "python" | "cluster") {
         python::install(Path::new(&python), "release")?;
     }
     step(name, command(&python, &[script]).args(args))

@@ -13,7 +13,7 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "usage:
   cargo xtask test                    format, lints, all tests in Rust and in Python, documentation, the site
   cargo xtask docs [--built]          the documentation as a site, in target/site; --built: of what was built before
-  cargo xtask bench NAME [ARGS…]      side by side with other tools; names: classes, comparing, comparing-kernel,
+  cargo xtask bench NAME [ARGS…]      side by side with other tools; names: classes, cluster, comparing, comparing-kernel,
                                       coverage, kernel, ordinal, programs, python, tuning, ranking, ratings,
                                       out-of-core
   cargo xtask reproduction --data DIR every study of the papers, and docs/reproduction.md from what they say";

@@ -78,18 +78,14 @@ impl PairPart {
         let dim = sums.n_columns();
         let added = |sums: Vec<f64>| Ok(Answer { sums, ..Answer::default() });
         match ask {
-            Ask::Pulls => added(
-                more.iter()
-                    .map(|&beta| sums.pull(way, beta))
-                    .flat_map(|pull| [pull.slope, pull.stiffness, pull.size])
-                    .collect(),
-            ),
+            Ask::Pulls => added(self.pulls(more)),
             Ask::Point => {
                 let point = sums.look();
-                added([vec![point.value, point.meant, point.excess], point.gradient].concat())
+                let values = vec![point.value, point.meant, point.excess];
+                added([values, point.gradient, self.tilt(), self.pulls(more)].concat())
             }
-            // The Hessian with β fixed, and how the slope in β moves with the weights.
-            Ask::Times => added([sums.curvature_times(&sums.aimed, 0.0), self.tilt()].concat()),
+            // With β fixed.
+            Ask::Times => added(sums.curvature_times(&sums.aimed, 0.0)),
             Ask::Diagonal => added(sums.about_diagonal()),
             Ask::Curved => {
                 let curved = sums.curved().into_iter().fold((0.0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
@@ -147,6 +143,12 @@ impl PairPart {
             }
             Ask::Survey | Ask::Thinned => Err(misunderstood()),
         }
+    }
+
+    /// Slopes in β at some places.
+    fn pulls(&self, places: &[f64]) -> Vec<f64> {
+        let pulls = places.iter().map(|&beta| self.sums.pull(&self.sums.here.way, beta));
+        pulls.flat_map(|pull| [pull.slope, pull.stiffness, pull.size]).collect()
     }
 
     /// How large a difference is, and how the error moves where a threshold passes it.

@@ -127,41 +127,51 @@ impl<'a> SpreadPairs<'a> {
         Some([answer.sums[0], answer.sums[1], *answer.most.first()?])
     }
 
-    /// The best β after a step: looked for in many places at once, because every look goes to all parts.
-    fn settle(&self, (direction, step): (&[f64], f64), guess: f64) -> Option<Offset> {
-        if !self.rule.has_offset() {
-            return Some(Offset::default());
-        }
-        let pulls = |places: &[f64]| -> Option<Vec<Pull>> {
-            let answer =
-                self.asked.ask(3 * places.len(), &self.question(Ask::Pulls, (direction, step), 0.0, places))?;
+    /// The best β after a step. Every look goes to all parts; so each is at many places at once, and at the likeliest one (or
+    /// without a direction to take) it brings value and gradient along.
+    fn settle(
+        &self,
+        (direction, step): (&[f64], f64),
+        guess: f64,
+        with_point: bool,
+    ) -> Option<(Offset, Option<Answer>)> {
+        let dim = self.dim;
+        let look = |centre: f64, places: &[f64]| -> Option<(Vec<Pull>, Option<Answer>)> {
+            let ask = if with_point { Ask::Point } else { Ask::Pulls };
+            let before = if with_point { 3 + 2 * dim } else { 0 };
+            let question = self.question(ask, (direction, step), centre, places);
+            let answer = self.asked.ask(before + 3 * places.len(), &question)?;
             let pull = |p: &[f64]| Pull { slope: p[0], stiffness: p[1], size: p[2] };
-            Some(answer.sums.chunks_exact(3).map(pull).collect())
+            let pulls = answer.sums[before..].chunks_exact(3).map(pull).collect();
+            Some((pulls, with_point.then_some(answer)))
         };
+        if !self.rule.has_offset() {
+            let point = if with_point { Some(look(0.0, &[])?.1?) } else { None };
+            return Some((Offset::default(), point));
+        }
         // With a barrier, ties keep β below 0.
         let mut high = (if self.rule.has_barrier() { 0.0 } else { f64::INFINITY }, None::<Pull>);
         let mut low = (f64::NEG_INFINITY, None::<Pull>);
         let guess = if guess < high.0 { guess } else { -1.0 };
-        let mut reach = self.reach.get();
+        let (mut centre, mut reach) = (guess, self.reach.get());
         let mut best: Option<(f64, Pull)> = None;
         for _ in 0..MOST_ROUNDS {
-            let mut places = match (low.1, high.1) {
-                (Some(below), Some(above)) => between((low.0, below), (high.0, above)),
+            let mut places = vec![centre];
+            match (low.1, high.1) {
+                (Some(below), Some(above)) => places.extend(between((low.0, below), (high.0, above))),
                 _ => {
-                    let centre = best.map_or(guess, |(beta, _)| beta);
-                    let newton = best.map(|(beta, pull)| beta - pull.slope / pull.stiffness);
-                    let fan = FAN.iter().flat_map(|part| [centre - part * reach, centre + part * reach]);
-                    let fan = fan.chain([centre]).chain(newton).chain((high.0 == 0.0).then_some(0.5 * centre));
-                    fan.filter(|beta| beta.is_finite()).collect()
+                    places.extend(FAN.iter().flat_map(|part| [centre - part * reach, centre + part * reach]));
+                    places.extend((high.0 == 0.0).then_some(0.5 * centre));
                 }
-            };
-            places.retain(|&beta| beta > low.0 && beta < high.0);
+            }
+            places.retain(|&beta| beta.is_finite() && beta > low.0 && beta < high.0);
             places.sort_unstable_by(f64::total_cmp);
             places.dedup();
             if places.is_empty() {
                 break;
             }
-            for (&beta, pull) in places.iter().zip(pulls(&places)?) {
+            let (pulls, point) = look(centre, &places)?;
+            for (&beta, pull) in places.iter().zip(pulls) {
                 if best.is_none_or(|(_, known)| pull.slope.abs() < known.slope.abs()) {
                     best = Some((beta, pull));
                 }
@@ -171,18 +181,28 @@ impl<'a> SpreadPairs<'a> {
                     high = (beta, Some(pull));
                 }
             }
-            if best.is_some_and(|(_, pull)| pull.slope.abs() <= RESOLUTION * pull.size) {
+            let Some((beta, pull)) = best else { continue };
+            if pull.slope.abs() <= RESOLUTION * pull.size {
+                if beta == centre && !(self.capped && beta > -1.0) {
+                    self.reach.set(went(guess, beta));
+                    return Some((Offset { beta, is_free: true, stiffness: pull.stiffness }, point));
+                }
                 break;
             }
+            let newton = beta - pull.slope / pull.stiffness;
+            centre = match (low.1, high.1) {
+                _ if newton > low.0 && newton < high.0 => newton,
+                (Some(_), Some(_)) => 0.5 * (low.0 + high.0),
+                _ => beta,
+            };
             reach *= 16.0;
         }
-        let (beta, pull) = best?;
-        self.reach.set((beta - guess).abs().clamp(1e-8 * beta.abs().max(1e-6), 1e6));
-        if self.capped && beta > -1.0 {
-            let pull = *pulls(&[-1.0])?.first()?;
-            return Some(Offset { beta: -1.0, is_free: false, stiffness: pull.stiffness });
-        }
-        Some(Offset { beta, is_free: true, stiffness: pull.stiffness })
+        let (beta, _) = best?;
+        self.reach.set(went(guess, beta));
+        let is_free = !(self.capped && beta > -1.0);
+        let beta = if is_free { beta } else { -1.0 };
+        let (pulls, point) = look(beta, &[beta])?;
+        Some((Offset { beta, is_free, stiffness: pulls.first()?.stiffness }, point))
     }
 
     fn some(&self) -> Option<&(GatheredPairs, Option<Features>)> {
@@ -208,6 +228,11 @@ impl<'a> SpreadPairs<'a> {
         };
         self.some.get_or_init(gather).as_ref()
     }
+}
+
+/// How far β went, so that it is looked for about so far away the next time.
+fn went(from: f64, to: f64) -> f64 {
+    (to - from).abs().clamp(1e-8 * to.abs().max(1e-6), 1e6)
 }
 
 /// Places between two bounds where a slope may cross zero: where Newton's method goes from either, where the line between
@@ -246,29 +271,25 @@ impl BlockSums for SpreadPairs<'_> {
             _ => self.offset.beta,
         };
         (self.here, self.tilt) = (weights.to_vec(), None);
-        let point = self.settle((&[], 0.0), guess).and_then(|offset| {
-            self.offset = offset;
-            self.ask_here(3 + self.dim, Ask::Point, &[])
-        });
-        let Some(answer) = point else {
+        let Some((offset, Some(answer))) = self.settle((&[], 0.0), guess, true) else {
             // Nothing is better than nowhere: the search ends.
             let nowhere = f64::INFINITY;
             return SumPoint { value: nowhere, gradient: self.nothing(), meant: nowhere, excess: 0.0 };
         };
-        let gradient = self.divided(&answer.sums[3..]);
+        self.offset = offset;
+        let gradient = self.divided(&answer.sums[3..3 + self.dim]);
+        self.tilt = Some(self.divided(&answer.sums[3 + self.dim..3 + 2 * self.dim]));
         SumPoint { value: answer.sums[0], meant: answer.sums[1], excess: answer.sums[2], gradient }
     }
 
     fn hessian_times(&mut self, v: &[f64]) -> Vec<f64> {
         let question = self.question(Ask::Times, (v, 0.0), self.offset.beta, &[]);
-        let Some(answer) = self.asked.ask(2 * self.dim, &question) else { return self.nothing() };
-        let mut product = self.divided(&answer.sums[..self.dim]);
-        let tilt = self.divided(&answer.sums[self.dim..]);
-        if self.offset.is_free && self.offset.stiffness > 0.0 {
-            let moved = -dot(&tilt, v) / self.offset.stiffness;
-            product.iter_mut().zip(&tilt).for_each(|(product, tilt)| *product += moved * tilt);
+        let Some(answer) = self.asked.ask(self.dim, &question) else { return self.nothing() };
+        let mut product = self.divided(&answer.sums);
+        if let Some(tilt) = self.tilt.as_ref().filter(|_| self.offset.is_free && self.offset.stiffness > 0.0) {
+            let moved = -dot(tilt, v) / self.offset.stiffness;
+            product.iter_mut().zip(tilt).for_each(|(product, tilt)| *product += moved * tilt);
         }
-        self.tilt = Some(tilt);
         product
     }
 
@@ -317,7 +338,10 @@ impl BlockSums for SpreadPairs<'_> {
 
     fn along(&mut self, step: f64) -> (f64, f64) {
         let along = (&self.direction[..], step);
-        let settled = if step == 0.0 { Some(self.offset) } else { self.settle(along, self.offset.beta) };
+        let settled = match step == 0.0 {
+            true => Some(self.offset),
+            false => self.settle(along, self.offset.beta, false).map(|settled| settled.0),
+        };
         let answer = settled.and_then(|offset| self.asked.ask(2, &self.question(Ask::Along, along, offset.beta, &[])));
         answer.map_or((f64::INFINITY, f64::INFINITY), |answer| (answer.sums[0], answer.sums[1]))
     }
@@ -337,7 +361,6 @@ impl BlockSums for SpreadPairs<'_> {
             Rule::Rank(_) => Rule::Rank(Hinge::Rounded(width)),
             other => other,
         };
-        self.tilt = None;
     }
 
     fn thinned(&self) -> Option<Box<dyn BlockSums + '_>> {
