@@ -226,7 +226,7 @@ def _table(X: Any, name: str) -> _core.Items:
     if hasattr(X, "shape"):
         check_shape(X.shape, name)
     if hasattr(X, "iloc"):
-        _check_columns(X, name)
+        check_columns(X, name)
         kinds = set(X.dtypes)
         if len(kinds) == 1 and str(next(iter(kinds))) in ("float32", "float64"):
             array = X.to_numpy()
@@ -247,7 +247,7 @@ def _table(X: Any, name: str) -> _core.Items:
     return _core.Items.dense(floats(np.asarray(X), name), names)
 
 
-def _check_columns(X: Any, name: str) -> None:
+def check_columns(X: Any, name: str) -> None:
     """Refuses columns of pandas that are no numbers, whatever they may be converted to."""
     for column, kind in zip(X.columns, X.dtypes):
         of_numpy = getattr(kind, "numpy_dtype", kind)

@@ -196,6 +196,31 @@ def test_pairs_as_numbers_names_and_tables(client):
     assert (predicted == alone.predict(X[numbers])).all()
 
 
+def test_partitions_without_rows_or_weights_do_no_harm(client):
+    X, y, qid = items(n_groups=60)
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(label=y, query=qid, weight=1.0)
+    cut = dd.from_pandas(frame, npartitions=4)
+    third = frame["query"] < 15
+    alone = rankwise.RankSVM().fit(frame.loc[third, list("abcdef")], y[third], qid=qid[third])
+    filtered = RankSVM().fit(cut[cut["query"] < 15], "label", qid="query", sample_weight="weight")
+    assert close(filtered.coef_, alone.coef_)
+    cut["weight"] = (cut["query"] < 15).astype(float)
+    weighted = RankSVM().fit(cut, "label", qid="query", sample_weight="weight")
+    assert close(weighted.coef_, alone.coef_)
+    with pytest.raises(ValueError, match="X has no rows"):
+        RankSVM().fit(cut[cut["query"] < 0], "label", qid="query")
+    predicted = filtered.predict(cut[cut["query"] < 15][list("abcdef")])
+    assert len(predicted.compute()) == third.sum()
+
+    pairs, outcomes = datasets.simulate_pairs(n_pairs=300, seed=3)
+    weights = np.r_[np.ones(100), np.zeros(200)]
+    alone = rankwise.CompareSVM().fit(pairs[:100], outcomes[:100])
+    arrays = [da.from_array(v, chunks=(100, *v.shape[1:])) for v in (pairs, outcomes, weights)]
+    assert close(CompareSVM().fit(*arrays).coef_, alone.coef_)
+    with pytest.raises(ValueError, match="weight"):
+        CompareSVM().fit(arrays[0], arrays[1], da.zeros(300, chunks=100))
+
+
 def test_metrics_are_exact_wherever_partitions_are_cut(client):
     X, y, qid = items(n_groups=80)
     y += 2

@@ -11,7 +11,16 @@ from .. import _comparers, _core, _input
 from .._base import only_if
 from ._cluster import Cluster
 from ._lazy import as_one, lazily
-from ._partitions import client_of, columns_of, is_dask_array, is_dask_frame, is_spread, partitions, same_number
+from ._partitions import (
+    client_of,
+    columns_of,
+    is_dask_array,
+    is_dask_frame,
+    is_spread,
+    partitions,
+    same_number,
+    without_empty,
+)
 from ._parts import JudgedRows, register, state_of_pairs
 
 
@@ -58,7 +67,7 @@ class _Comparer(_comparers.Comparer):
             )
             for number in range(count)
         ]
-        held = client.compute(rows)
+        held = without_empty(client, client.compute(rows), "pairs")
         kinds = client.gather(client.map(_kind, held, pure=False))
         if len(set(kinds)) > 1:
             raise ValueError(f"pairs are not of one kind in all partitions: {', '.join(sorted(set(kinds)))}")

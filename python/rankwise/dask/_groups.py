@@ -24,10 +24,6 @@ def _ids(rows: Rows) -> NDArray[Any]:
     return np.unique(ids)
 
 
-def size(rows: Any) -> int:
-    return len(rows)
-
-
 def _without(rows: Rows, foreign: NDArray[Any], *more: Rows) -> Rows:
     """Rows of other groups than these, with more from elsewhere."""
     own = np.flatnonzero(~np.isin(_plain_ids(rows), foreign))
@@ -70,10 +66,9 @@ def together(client: Any, held: list[Any], split_groups: str) -> list[Any]:
         )
     # Which groups of a partition go where.
     moves: dict[tuple[int, int], list[Any]] = {}
-    for place, owner in zip(places, owners):
-        if first[place] != owner:
-            moves.setdefault((int(owner), int(first[place])), []).append(distinct[place])
-    sizes = client.gather(client.map(size, held, pure=False))
+    for at in np.flatnonzero(first[places] != owners):
+        moves.setdefault((int(owners[at]), int(first[places[at]])), []).append(distinct[places[at]])
+    sizes = client.gather(client.map(len, held, pure=False))
     counted = client.gather(
         [client.submit(_count, held[start], np.asarray(groups), pure=False) for (start, _), groups in moves.items()]
     )

@@ -58,6 +58,14 @@ def client_of(client: Any) -> Any:
         ) from None
 
 
+def without_empty(client: Any, held: list[Any], name: str) -> list[Any]:
+    """Partitions with rows: filters leave some without."""
+    kept = [rows for rows, size in zip(held, client.gather(client.map(len, held, pure=False))) if size]
+    if not kept:
+        raise ValueError(f"{name} has no rows: at least one is needed")
+    return kept
+
+
 def same_number(**all_partitions: Optional[list[Any]]) -> int:
     counts = {name: len(partitions) for name, partitions in all_partitions.items() if partitions is not None}
     if len(set(counts.values())) > 1:

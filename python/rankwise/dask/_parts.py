@@ -23,7 +23,12 @@ class Rows:
     group_weight: Any = None
 
     def __post_init__(self) -> None:
-        # What came over the network may lie anywhere; it is brought into place once, so that the part need not copy it.
+        # What came over the network may lie anywhere, and frames have columns; rows are brought into place once, so that the
+        # part need not copy them.
+        if hasattr(self.X, "iloc"):
+            _input.check_columns(self.X, "X")
+            is_single = all(kind == np.float32 for kind in self.X.dtypes)
+            self.X = self.X.to_numpy(dtype=np.float32 if is_single else np.float64, na_value=np.nan)
         if isinstance(self.X, np.ndarray) and self.X.ndim == 2 and self.X.dtype.kind in "fiub":
             self.X = _input.floats(self.X)
         self.y = None if self.y is None else np.asarray(self.y)
@@ -36,7 +41,7 @@ class Rows:
         def of(values: Any) -> Any:
             if values is None:
                 return None
-            return values.iloc[rows] if hasattr(values, "iloc") else np.asarray(values)[rows]
+            return np.asarray(values)[rows]
 
         X = self.X.tocsr()[rows] if _input.is_sparse(self.X) else of(self.X)
         return Rows(X, of(self.y), of(self.qid), of(self.sample_weight), of(self.group_weight))
@@ -48,10 +53,6 @@ class Rows:
             values = [getattr(rows, name) for rows in all_rows]
             if values[0] is None:
                 return None
-            if hasattr(values[0], "iloc"):
-                import pandas
-
-                return pandas.concat(values)
             if _input.is_sparse(values[0]):
                 import scipy.sparse
 
@@ -70,8 +71,6 @@ def _bytes_of(value: Any) -> int:
         return 0
     if _input.is_sparse(value):
         return int(value.data.nbytes + value.indices.nbytes + value.indptr.nbytes)
-    if hasattr(value, "memory_usage"):
-        return int(np.sum(value.memory_usage(index=False, deep=False)))
     return int(getattr(value, "nbytes", 0))
 
 

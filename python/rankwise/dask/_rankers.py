@@ -10,7 +10,16 @@ from .. import _core, _input, _rankers
 from ._cluster import Cluster
 from ._groups import together
 from ._lazy import as_one, lazily
-from ._partitions import client_of, columns_of, is_dask_array, is_dask_frame, is_spread, partitions, same_number
+from ._partitions import (
+    client_of,
+    columns_of,
+    is_dask_array,
+    is_dask_frame,
+    is_spread,
+    partitions,
+    same_number,
+    without_empty,
+)
 from ._parts import Rows, register, state_of_items
 
 
@@ -138,8 +147,7 @@ def _held_items(
         )
         for number in range(count)
     ]
-    names = _names_of(X)
-    return client.compute(rows), names
+    return without_empty(client, client.compute(rows), "X"), _names_of(X)
 
 
 def _rows(number: int, X: Any, **others: Any) -> Rows:

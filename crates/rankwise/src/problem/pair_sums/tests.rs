@@ -46,7 +46,8 @@ fn for_each_sum(mut each: impl FnMut(&mut PairSums<'_>, &Comparisons, &str)) {
                         continue;
                     }
                     let band = with_band.then_some(Band { context: Some(Cow::Borrowed(&context)) });
-                    let costs = Costs::Factors { weights: data.weights.as_deref(), tie: 1.3, other: 0.8 };
+                    let costs =
+                        Costs::Factors { weights: data.weights.as_deref().map(Cow::Borrowed), tie: 1.3, other: 0.8 };
                     let features = &data.set.items.features;
                     let mut sums =
                         PairSums::new(&data, features, Cow::Borrowed(&rows), costs, rule, band).capped(capped);
@@ -92,7 +93,7 @@ fn no_other_beta_is_better() {
         }
         let at = weights(sums.dim(), 1);
         let found = sums.go_to(&at).value;
-        let best = sums.here.beta;
+        let best = sums.here.offset.beta;
         for step in [-1.0, -0.1, -1e-3, 1e-3, 0.1, 1.0] {
             let beta = best + step;
             if sums.capped && beta > -1.0 {
