@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict};
 use rankwise::estimator::spread::{self, Described, Parts};
 use rankwise::{CompareSvm, Davidson, Error, Fit, RankSvm, Result, Watch};
@@ -87,10 +88,8 @@ impl Part {
 
 /// What parts say together, in their order.
 #[pyfunction]
-fn add_answers(py: Python<'_>, answers: Vec<Vec<u8>>) -> PyResult<Bound<'_, PyBytes>> {
-    let mut answers = answers.into_iter();
-    let first = answers.next().ok_or_else(|| PyValueError::new_err("there is no answer"))?;
-    let sum = py.detach(|| answers.try_fold(first, |sum, answer| spread::add_answers(&sum, &answer)));
+fn add_answers(py: Python<'_>, answers: Vec<PyBackedBytes>) -> PyResult<Bound<'_, PyBytes>> {
+    let sum = py.detach(|| spread::add_answers(answers.iter().map(|answer| &**answer)));
     Ok(PyBytes::new(py, &sum.map_err(raise(py))?))
 }
 

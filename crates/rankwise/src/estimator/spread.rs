@@ -37,10 +37,11 @@ pub trait Parts {
     fn ask(&self, question: &[u8]) -> Result<Vec<u8>>;
 }
 
-/// The sum of what two parts say, or two runs of neighbouring parts.
-pub fn add_answers(first: &[u8], second: &[u8]) -> Result<Vec<u8>> {
-    let mut sum = Answer::from_bytes(first)?;
-    sum.add(&Answer::from_bytes(second)?)?;
+/// The sum of what neighbouring parts say, or runs of them, in their order.
+pub fn add_answers<'a>(answers: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>> {
+    let mut answers = answers.into_iter();
+    let mut sum = Answer::from_bytes(answers.next().unwrap_or_default())?;
+    answers.try_for_each(|answer| sum.add(&Answer::from_bytes(answer)?))?;
     Ok(sum.to_bytes())
 }
 

@@ -38,9 +38,7 @@ impl Parts for Local<'_> {
             Some(make) => make().iter_mut().map(|part| part.answer(question)).collect::<Result<_>>()?,
             None => self.parts.iter().map(|part| part.borrow_mut().answer(question)).collect::<Result<_>>()?,
         };
-        let mut answers = answers.into_iter();
-        let first = answers.next().expect("a part");
-        answers.try_fold(first, |sum, answer| add_answers(&sum, &answer))
+        add_answers(answers.iter().map(Vec::as_slice))
     }
 }
 

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use super::{Costs, Hinge, Offset, PairSums, Rule};
-use crate::data::{Comparisons, Features, Outcome, Pair, Precision, mix};
+use crate::data::{Comparisons, Features, Outcome, Pair, mix};
 use crate::error::{Error, Result};
 use crate::math::add_multiple;
 use crate::problem::BlockSums;
-use crate::problem::spread::{Answer, Ask, Question, products};
+use crate::problem::spread::{Answer, Ask, ListedRows, Question, products, put_row};
 use crate::problem::threshold::{change, part_of};
 
 /// Pairs with all that is known of them, and where they were sent last.
@@ -185,10 +185,7 @@ impl PairPart {
         for (k, pair) in self.sums.pairs.iter().enumerate().filter(|&(k, _)| keep(first + k as u64)) {
             out.extend([f64::from(self.sums.outcomes[k].sign()), self.weight(k)]);
             for item in [pair.left, pair.right] {
-                let at = out.len();
-                out.push(0.0);
-                self.sums.features.for_each_in_row(item as usize, |column, value| out.extend([column as f64, value]));
-                out[at] = ((out.len() - at) / 2) as f64;
+                put_row(&self.sums.features, item as usize, &mut out);
             }
         }
         out
@@ -213,25 +210,15 @@ impl GatheredPairs {
     /// Reads what parts list; `None` if it is nothing.
     pub(crate) fn read(list: &[f64], n_cols: usize) -> Option<Self> {
         let mut numbers = list.iter().copied();
-        let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        let mut rows = ListedRows::new(n_cols);
         let (mut outcomes, mut weights) = (Vec::new(), Vec::new());
         while let Some(sign) = numbers.next() {
             outcomes.push(Outcome::ALL.into_iter().find(|outcome| f64::from(outcome.sign()) == sign)?);
             weights.push(numbers.next()?);
-            for _ in 0..2 {
-                for _ in 0..numbers.next()? as usize {
-                    columns.push(numbers.next()? as u32);
-                    values.push(numbers.next()?);
-                }
-                starts.push(values.len());
-            }
+            rows.take(&mut numbers)?;
+            rows.take(&mut numbers)?;
         }
-        let is_dense = values.len() == 2 * outcomes.len() * n_cols;
-        let features = match is_dense {
-            true => Features::dense(n_cols, values, Precision::F64).ok()?,
-            false => Features::sparse(n_cols, starts, columns, values).ok()?,
-        };
-        Some(GatheredPairs { features, outcomes, weights })
+        Some(GatheredPairs { features: rows.features()?, outcomes, weights })
     }
 
     /// How many there are, and how many of them are ties.

@@ -2,10 +2,10 @@
 
 use super::block::Block;
 use super::{Listed, RankCounts, RankSums, Shape, Source, Standing, Weighing};
-use crate::data::{Features, Groups, Items, Precision, Ranking, Rows};
+use crate::data::{Groups, Items, Ranking, Rows};
 use crate::error::{Error, Result};
 use crate::problem::BlockSums;
-use crate::problem::spread::{Answer, Ask, Question, products};
+use crate::problem::spread::{Answer, Ask, ListedRows, Question, products, put_row};
 
 /// Groups with all that is known of them, and where they were sent last.
 pub(crate) struct RankPart {
@@ -147,10 +147,7 @@ impl RankPart {
             out.extend([items.len() as f64, factor]);
             for item in items.into_iter().map(|item| item as usize) {
                 out.extend([self.data.labels[item], self.data.weight(item)]);
-                let at = out.len();
-                out.push(0.0);
-                features.for_each_in_row(item, |column, value| out.extend([column as f64, value]));
-                out[at] = ((out.len() - at) / 2) as f64;
+                put_row(features, item, &mut out);
             }
         }
         out
@@ -167,7 +164,7 @@ fn misunderstood() -> Error {
 /// The groups that parts list, with what their losses are multiplied with; `None` if there is nothing.
 pub(crate) fn gathered(list: &[f64], n_cols: usize) -> Option<(Ranking, Vec<f64>)> {
     let mut numbers = list.iter().copied();
-    let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+    let mut rows = ListedRows::new(n_cols);
     let (mut labels, mut weights, mut groups, mut factors) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     while let Some(n_items) = numbers.next() {
         factors.push(numbers.next()?);
@@ -175,20 +172,11 @@ pub(crate) fn gathered(list: &[f64], n_cols: usize) -> Option<(Ranking, Vec<f64>
             labels.push(numbers.next()?);
             weights.push(numbers.next()?);
             groups.push(factors.len() as u32 - 1);
-            for _ in 0..numbers.next()? as usize {
-                columns.push(numbers.next()? as u32);
-                values.push(numbers.next()?);
-            }
-            starts.push(values.len());
+            rows.take(&mut numbers)?;
         }
     }
-    let is_dense = values.len() == labels.len() * n_cols;
-    let features = match is_dense {
-        true => Features::dense(n_cols, values, Precision::F64).ok()?,
-        false => Features::sparse(n_cols, starts, columns, values).ok()?,
-    };
     let names = (0..factors.len()).map(|group| group.to_string()).collect();
-    let items = Items::new(features, None, None).ok()?;
+    let items = Items::new(rows.features()?, None, None).ok()?;
     let is_weighted = weights.iter().any(|&weight| weight != 1.0);
     let data = Ranking::new(items, labels, Some(Groups::from_numbers(groups, names).ok()?)).ok()?;
     let data = if is_weighted { data.with_weights(weights).ok()? } else { data };

@@ -12,6 +12,7 @@ use std::cell::RefCell;
 pub(crate) use pairs::{Spread, SpreadPairs};
 pub(crate) use rank::SpreadRank;
 
+use crate::data::{Features, Precision};
 use crate::error::{Error, Place, Result};
 
 /// What a part is asked.
@@ -179,6 +180,7 @@ fn broken() -> Error {
 }
 
 fn put_lists<const N: usize>(bytes: &mut Vec<u8>, lists: [&[f64]; N]) {
+    bytes.reserve_exact(lists.iter().map(|list| 8 + 8 * list.len()).sum());
     for list in lists {
         bytes.extend((list.len() as u64).to_le_bytes());
         list.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
@@ -195,6 +197,54 @@ fn take_lists<const N: usize>(mut bytes: &[u8]) -> Result<[Vec<f64>; N]> {
         bytes = rest;
     }
     if bytes.is_empty() { Ok(lists) } else { Err(broken()) }
+}
+
+/// Lists a row of features: how many numbers are stored and where, or −1 and all of them.
+pub(crate) fn put_row(features: &Features, row: usize, out: &mut Vec<f64>) {
+    if !features.is_sparse() {
+        out.push(-1.0);
+        features.for_each_in_row(row, |_, value| out.push(value));
+        return;
+    }
+    let at = out.len();
+    out.push(0.0);
+    features.for_each_in_row(row, |column, value| out.extend([column as f64, value]));
+    out[at] = ((out.len() - at) / 2) as f64;
+}
+
+/// Rows that were listed, on their way to features.
+pub(crate) struct ListedRows {
+    n_cols: usize,
+    starts: Vec<usize>,
+    columns: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl ListedRows {
+    pub(crate) fn new(n_cols: usize) -> Self {
+        ListedRows { n_cols, starts: vec![0], columns: Vec::new(), values: Vec::new() }
+    }
+
+    /// Takes the next row; `None` if it is not whole.
+    pub(crate) fn take(&mut self, numbers: &mut impl Iterator<Item = f64>) -> Option<()> {
+        let n = numbers.next()?;
+        let is_dense = n < 0.0;
+        for at in 0..if is_dense { self.n_cols } else { n as usize } {
+            self.columns.push(if is_dense { at as u32 } else { numbers.next()? as u32 });
+            self.values.push(numbers.next()?);
+        }
+        self.starts.push(self.values.len());
+        Some(())
+    }
+
+    pub(crate) fn features(self) -> Option<Features> {
+        let ListedRows { n_cols, starts, columns, values } = self;
+        let is_dense = values.len() == (starts.len() - 1) * n_cols;
+        match is_dense {
+            true => Features::dense(n_cols, values, Precision::F64).ok(),
+            false => Features::sparse(n_cols, starts, columns, values).ok(),
+        }
+    }
 }
 
 /// Where the lower triangle of a matrix stands in a list of its rows.
