@@ -7,6 +7,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rankwise::data::Features;
+use rankwise::export::{ExportOptions, export};
 use rankwise::io::{model_from_bytes, model_to_bytes, read_model, write_model};
 use rankwise::model::{Basis, Description, ScoreFunction};
 
@@ -57,6 +58,26 @@ impl Model {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
         model_from_bytes(Path::new("model"), bytes).map(Model::new).map_err(raise(py))
+    }
+
+    /// The bytes of a file that another program reads.
+    #[pyo3(signature = (to, name=None, store=None, dialect=None, scores=false))]
+    fn export<'py>(
+        &self,
+        py: Python<'py>,
+        to: &str,
+        name: Option<String>,
+        store: Option<String>,
+        dialect: Option<&str>,
+        scores: bool,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let to = to.parse().map_err(raise(py))?;
+        let mut options = ExportOptions::new().scores(scores);
+        (options.name, options.store) = (name, store);
+        options.dialect = dialect.map(str::parse).transpose().map_err(raise(py))?;
+        let model = Arc::clone(&self.model);
+        let exported = run(py, 1, None, move |_| export(&model, to, &options))?;
+        Ok(PyBytes::new(py, &exported.bytes))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {

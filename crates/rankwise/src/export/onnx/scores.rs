@@ -1,0 +1,294 @@
+//! Scores of items: what the function of a model becomes in operators.
+//!
+//! Kernels of distances and the linear kernel are computed from the middle of the support items, as the model itself does:
+//! ‖a − b‖² = ‖a‖² + ‖b‖² − 2a·b loses no digits there, however far from 0 the data are.
+
+use super::graph::{Graph, Tensor, floats, int, word};
+use super::proto::Element;
+use crate::data::{Features, Scaler};
+use crate::error::{Error, Result};
+use crate::export::linear::middle;
+use crate::kernel::{KernelFunction, Landmarks};
+use crate::model::{Basis, ScoreFunction, Scorer};
+
+/// Where scores are computed: in f64 by core operators, or in f32 by those of `ai.onnx.ml`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Precision {
+    F64,
+    F32,
+}
+
+impl Precision {
+    /// What numbers come in and go out as.
+    pub(super) fn element(self) -> Element {
+        match self {
+            Precision::F64 => Element::Double,
+            Precision::F32 => Element::Float,
+        }
+    }
+}
+
+/// Scores of items, in f64.
+pub(super) struct Scored {
+    /// One column for each machine.
+    pub(super) scores: Tensor,
+    /// What the function is linear in, where it is: features, scaled, and those of landmarks.
+    pub(super) mapped: Option<Tensor>,
+}
+
+/// Adds the scores of the rows of `items`.
+pub(super) fn add(graph: &mut Graph, scorer: &Scorer, items: &str, precision: Precision) -> Result<Scored> {
+    let scaler = scorer.scaler.as_ref();
+    match (&scorer.function, precision) {
+        (ScoreFunction::Landmarks { map, weights }, _) => {
+            // In f32 the factor of the landmarks would lose all digits.
+            let items = graph.cast(items, Element::Double);
+            let scaled = scaled(graph, scaler, &items);
+            let psi = landmarks(graph, map, &scaled)?;
+            let mapped = graph.beside(&[&scaled, &psi]);
+            let weights = graph.reals(&[weights.len(), 1], weights);
+            let scores = graph.op("MatMul", &[&mapped, &weights]);
+            Ok(Scored { scores, mapped: Some(mapped) })
+        }
+        (ScoreFunction::Linear { weights, bias }, Precision::F64) => {
+            let scaled = scaled(graph, scaler, items);
+            let scores = weighted(graph, &scaled, weights, &[*bias]);
+            Ok(Scored { scores, mapped: Some(scaled) })
+        }
+        (ScoreFunction::Several { basis: Basis::Features, coefficients, biases }, Precision::F64) => {
+            let scaled = scaled(graph, scaler, items);
+            Ok(Scored { scores: weighted(graph, &scaled, coefficients, biases), mapped: None })
+        }
+        (ScoreFunction::Linear { weights, bias }, Precision::F32) => {
+            // A tie band sees the scaled features, too.
+            let scaled = ml_scaled(graph, scaler, None, items);
+            let scores = regressor(graph, &scaled, weights, &[*bias])?;
+            let mapped = Some(graph.cast(&scaled, Element::Double));
+            Ok(Scored { scores, mapped })
+        }
+        (ScoreFunction::Several { basis: Basis::Features, coefficients, biases }, Precision::F32) => {
+            let scaled = ml_scaled(graph, scaler, None, items);
+            Ok(Scored { scores: regressor(graph, &scaled, coefficients, biases)?, mapped: None })
+        }
+        (ScoreFunction::Kernel { kernel, support, coefficients, bias }, Precision::F32) => {
+            let scores = svm_regressor(graph, scaler, items, kernel, support, coefficients, *bias)?;
+            Ok(Scored { scores, mapped: None })
+        }
+        (ScoreFunction::Kernel { kernel, support, coefficients, bias }, Precision::F64) => {
+            let scaled = scaled(graph, scaler, items);
+            let values = kernel_values(graph, kernel, support, &scaled, precision)?;
+            Ok(Scored { scores: weighted(graph, &values, coefficients, &[*bias]), mapped: None })
+        }
+        (ScoreFunction::Several { basis: Basis::Kernel { kernel, support }, coefficients, biases }, _) => {
+            let scaled = match precision {
+                Precision::F64 => scaled(graph, scaler, items),
+                Precision::F32 => ml_scaled(graph, scaler, None, items),
+            };
+            let values = kernel_values(graph, kernel, support, &scaled, precision)?;
+            let values = graph.cast(&values, Element::Double);
+            Ok(Scored { scores: weighted(graph, &values, coefficients, biases), mapped: None })
+        }
+    }
+}
+
+/// (x − shift)/divisor, as it is done here.
+fn scaled(graph: &mut Graph, scaler: Option<&Scaler>, items: &str) -> Tensor {
+    let Some(scaler) = scaler else { return items.into() };
+    let shift = graph.reals(&[1, scaler.shift.len()], &scaler.shift);
+    let divisor = graph.reals(&[1, scaler.divisor.len()], &scaler.divisor);
+    let moved = graph.op("Sub", &[items, &shift]);
+    graph.op("Div", &[&moved, &divisor])
+}
+
+/// The same in f32, and then moved by the middle of support items.
+fn ml_scaled(graph: &mut Graph, scaler: Option<&Scaler>, middle: Option<&[f64]>, items: &str) -> Tensor {
+    let shift_of = |at: usize| scaler.map_or(0.0, |scaler| scaler.shift[at]);
+    let divisor_of = |at: usize| scaler.map_or(1.0, |scaler| scaler.divisor[at]);
+    let n = scaler.map(|scaler| scaler.shift.len()).or(middle.map(<[f64]>::len));
+    let is_moved = middle.is_some_and(|middle| middle.iter().any(|m| *m != 0.0));
+    let Some(n) = n.filter(|_| scaler.is_some() || is_moved) else { return items.into() };
+    let offset = (0..n).map(|at| shift_of(at) + middle.map_or(0.0, |middle| middle[at]) * divisor_of(at));
+    let scale = (0..n).map(|at| 1.0 / divisor_of(at));
+    graph.ml_op("Scaler", items, vec![floats("offset", offset), floats("scale", scale)])
+}
+
+/// Values times coefficients, a row of them for each machine, and what each machine adds.
+fn weighted(graph: &mut Graph, values: &str, coefficients: &[f64], biases: &[f64]) -> Tensor {
+    let (n_machines, n) = (biases.len(), coefficients.len() / biases.len().max(1));
+    let columns: Vec<f64> =
+        (0..n).flat_map(|at| (0..n_machines).map(move |machine| coefficients[machine * n + at])).collect();
+    let columns = graph.reals(&[n, n_machines], &columns);
+    let scores = graph.op("MatMul", &[values, &columns]);
+    if biases.iter().all(|&bias| bias == 0.0) {
+        return scores;
+    }
+    let biases = graph.reals(&[1, n_machines], biases);
+    graph.op("Add", &[&scores, &biases])
+}
+
+/// A column of K(support item, item) for each support item.
+fn kernel_values(
+    graph: &mut Graph,
+    kernel: &KernelFunction,
+    support: &Features,
+    items: &str,
+    precision: Precision,
+) -> Result<Tensor> {
+    let (n, d) = (support.n_rows(), support.n_cols());
+    let element = precision.element();
+    let centre = if is_centred(kernel) { middle(support) } else { vec![0.0; d] };
+    let mut rows = support.to_dense();
+    rows.chunks_exact_mut(d.max(1)).for_each(|row| row.iter_mut().zip(&centre).for_each(|(v, c)| *v -= c));
+    let columns: Vec<f64> =
+        (0..d).flat_map(|feature| (0..n).map(|row| rows[row * d + feature]).collect::<Vec<_>>()).collect();
+    let columns = graph.reals_as(element, &[d, n], &columns);
+    let items = if centre.iter().all(|c| *c == 0.0) {
+        items.into()
+    } else {
+        let centre = graph.reals_as(element, &[1, d], &centre);
+        graph.op("Sub", &[items, &centre])
+    };
+    let products = graph.op("MatMul", &[&items, &columns]);
+    let one = |graph: &mut Graph, value: f64| graph.reals_as(element, &[], &[value]);
+    Ok(match *kernel {
+        KernelFunction::Linear => products,
+        KernelFunction::Poly { gamma, coef0, degree } => {
+            let base = affine(graph, &products, gamma, coef0, element);
+            let degree = one(graph, f64::from(degree));
+            graph.op("Pow", &[&base, &degree])
+        }
+        KernelFunction::Rbf { gamma } => {
+            let squares = graph.op("Mul", &[&items, &items]);
+            // A product with ones sums a row in the same order wherever it stands, unlike a sum over an axis.
+            let ones = graph.reals_as(element, &[d, 1], &vec![1.0; d]);
+            let norms = graph.op("MatMul", &[&squares, &ones]);
+            let of_support: Vec<f64> = rows.chunks_exact(d.max(1)).map(|row| row.iter().map(|v| v * v).sum()).collect();
+            let of_support = graph.reals_as(element, &[1, n], &of_support);
+            let both = graph.op("Add", &[&norms, &of_support]);
+            let minus_two = one(graph, -2.0);
+            let twice = graph.op("Mul", &[&minus_two, &products]);
+            let distances = graph.op("Add", &[&both, &twice]);
+            let zero = one(graph, 0.0);
+            let distances = graph.op("Max", &[&distances, &zero]);
+            let minus_gamma = one(graph, -gamma);
+            let exponents = graph.op("Mul", &[&minus_gamma, &distances]);
+            exp(graph, &exponents, precision)
+        }
+        KernelFunction::Sigmoid { gamma, coef0 } => {
+            let inner = affine(graph, &products, gamma, coef0, element);
+            match precision {
+                Precision::F32 => graph.op("Tanh", &[&inner]),
+                Precision::F64 => {
+                    // 1 − 2/(1 + e^2x), for the reason that exp has.
+                    let (one, two) = (graph.real(1.0), graph.real(2.0));
+                    let doubled = graph.op("Mul", &[&two, &inner]);
+                    let power = graph.exp(&doubled);
+                    let total = graph.op("Add", &[&one, &power]);
+                    let part = graph.op("Div", &[&two, &total]);
+                    graph.op("Sub", &[&one, &part])
+                }
+            }
+        }
+    })
+}
+
+/// Whether the model computes it from the middle of dense support items.
+fn is_centred(kernel: &KernelFunction) -> bool {
+    matches!(kernel, KernelFunction::Rbf { .. } | KernelFunction::Linear)
+}
+
+fn exp(graph: &mut Graph, values: &str, precision: Precision) -> Tensor {
+    match precision {
+        Precision::F64 => graph.exp(values),
+        Precision::F32 => graph.op("Exp", &[values]),
+    }
+}
+
+/// γ·x + c₀
+fn affine(graph: &mut Graph, values: &str, gamma: f64, coef0: f64, element: Element) -> Tensor {
+    let gamma = graph.reals_as(element, &[], &[gamma]);
+    let coef0 = graph.reals_as(element, &[], &[coef0]);
+    let product = graph.op("Mul", &[values, &gamma]);
+    graph.op("Add", &[&product, &coef0])
+}
+
+/// ψ = L⁻¹·K(landmarks, x), in f64.
+fn landmarks(graph: &mut Graph, map: &Landmarks, items: &str) -> Result<Tensor> {
+    let values = kernel_values(graph, &map.kernel, &map.items, items, Precision::F64)?;
+    let r = map.len();
+    // L⁻ᵀ: its column i solves L·z = unit vector i, row by row.
+    let mut inverse = vec![0.0; r * r];
+    for column in 0..r {
+        for row in column..r {
+            let known: f64 = (column..row).map(|at| map.factor[row * r + at] * inverse[column * r + at]).sum();
+            let unit = if row == column { 1.0 } else { 0.0 };
+            inverse[column * r + row] = (unit - known) / map.factor[row * r + row];
+        }
+    }
+    let inverse = graph.reals(&[r, r], &inverse);
+    Ok(graph.op("MatMul", &[&values, &inverse]))
+}
+
+/// `LinearRegressor`, then in f64.
+fn regressor(graph: &mut Graph, items: &str, coefficients: &[f64], biases: &[f64]) -> Result<Tensor> {
+    in_f32(coefficients.iter().chain(biases))?;
+    let attributes = vec![
+        floats("coefficients", coefficients.iter().copied()),
+        floats("intercepts", biases.iter().copied()),
+        int("targets", biases.len() as i64),
+    ];
+    let scores = graph.ml_op("LinearRegressor", items, attributes);
+    Ok(graph.cast(&scores, Element::Double))
+}
+
+/// `SVMRegressor`, then in f64. What it calls rho is added.
+fn svm_regressor(
+    graph: &mut Graph,
+    scaler: Option<&Scaler>,
+    items: &str,
+    kernel: &KernelFunction,
+    support: &Features,
+    coefficients: &[f64],
+    bias: f64,
+) -> Result<Tensor> {
+    let (n, d) = (support.n_rows(), support.n_cols());
+    if n == 0 {
+        let nothing = graph.reals_as(Element::Float, &[d, 1], &vec![0.0; d]);
+        let zeros = graph.op("MatMul", &[items, &nothing]);
+        let zeros = graph.cast(&zeros, Element::Double);
+        let bias = graph.real(bias);
+        return Ok(graph.op("Add", &[&zeros, &bias]));
+    }
+    let centre = if is_centred(kernel) { middle(support) } else { vec![0.0; d] };
+    let mut rows = support.to_dense();
+    rows.chunks_exact_mut(d.max(1)).for_each(|row| row.iter_mut().zip(&centre).for_each(|(v, c)| *v -= c));
+    in_f32(rows.iter().chain(coefficients).chain([&bias]))?;
+    let items = ml_scaled(graph, scaler, Some(&centre), items);
+    let (name, parameters) = match *kernel {
+        KernelFunction::Linear => ("LINEAR", [0.0, 0.0, 0.0]),
+        KernelFunction::Poly { gamma, coef0, degree } => ("POLY", [gamma, coef0, f64::from(degree)]),
+        KernelFunction::Rbf { gamma } => ("RBF", [gamma, 0.0, 0.0]),
+        KernelFunction::Sigmoid { gamma, coef0 } => ("SIGMOID", [gamma, coef0, 0.0]),
+    };
+    let attributes = vec![
+        floats("coefficients", coefficients.iter().copied()),
+        floats("kernel_params", parameters),
+        word("kernel_type", name),
+        int("n_supports", n as i64),
+        floats("rho", [bias]),
+        floats("support_vectors", rows),
+    ];
+    let scores = graph.ml_op("SVMRegressor", &items, attributes);
+    Ok(graph.cast(&scores, Element::Double))
+}
+
+/// Numbers that f32 does not reach are refused.
+fn in_f32<'a>(values: impl IntoIterator<Item = &'a f64>) -> Result<()> {
+    match values.into_iter().find(|value| !(**value as f32).is_finite()) {
+        None => Ok(()),
+        Some(value) => Err(Error::Unsupported {
+            problem: format!("the model has a number, {value:e}, that f32 does not reach"),
+            remedy: "export to onnx, which has f64".into(),
+        }),
+    }
+}
