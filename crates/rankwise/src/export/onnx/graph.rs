@@ -53,17 +53,6 @@ impl Graph {
         self.constant(Element::Double, dims, values.iter().flat_map(|v| v.to_le_bytes()).collect())
     }
 
-    /// The same, in f64 or in f32.
-    pub(super) fn reals_as(&mut self, element: Element, dims: &[usize], values: &[f64]) -> Tensor {
-        match element {
-            Element::Float => {
-                let bytes = values.iter().flat_map(|v| (*v as f32).to_le_bytes()).collect();
-                self.constant(Element::Float, dims, bytes)
-            }
-            _ => self.reals(dims, values),
-        }
-    }
-
     /// One number that goes with tensors of any shape.
     pub(super) fn real(&mut self, value: f64) -> Tensor {
         self.reals(&[], &[value])

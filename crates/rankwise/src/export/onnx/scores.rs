@@ -40,11 +40,18 @@ pub(super) struct Scored {
 pub(super) fn add(graph: &mut Graph, scorer: &Scorer, items: &str, precision: Precision) -> Result<Scored> {
     let scaler = scorer.scaler.as_ref();
     match (&scorer.function, precision) {
+        // No support items: nothing but what is added.
+        (ScoreFunction::Kernel { support, bias, .. }, _) if support.n_rows() == 0 => {
+            Ok(constant(graph, scorer, items, &[*bias]))
+        }
+        (ScoreFunction::Several { basis: Basis::Kernel { support, .. }, biases, .. }, _) if support.n_rows() == 0 => {
+            Ok(constant(graph, scorer, items, biases))
+        }
         (ScoreFunction::Landmarks { map, weights }, _) => {
             // In f32 the factor of the landmarks would lose all digits.
             let items = graph.cast(items, Element::Double);
             let scaled = scaled(graph, scaler, &items);
-            let psi = landmarks(graph, map, &scaled)?;
+            let psi = landmarks(graph, map, &scaled);
             let mapped = graph.beside(&[&scaled, &psi]);
             let weights = graph.reals(&[weights.len(), 1], weights);
             let scores = graph.op("MatMul", &[&mapped, &weights]);
@@ -70,25 +77,79 @@ pub(super) fn add(graph: &mut Graph, scorer: &Scorer, items: &str, precision: Pr
             let scaled = ml_scaled(graph, scaler, None, items);
             Ok(Scored { scores: regressor(graph, &scaled, coefficients, biases)?, mapped: None })
         }
-        (ScoreFunction::Kernel { kernel, support, coefficients, bias }, Precision::F32) => {
+        (ScoreFunction::Kernel { kernel, support, coefficients, bias }, Precision::F32)
+            if f32_will_do(kernel, support, coefficients, *bias) =>
+        {
             let scores = svm_regressor(graph, scaler, items, kernel, support, coefficients, *bias)?;
             Ok(Scored { scores, mapped: None })
         }
-        (ScoreFunction::Kernel { kernel, support, coefficients, bias }, Precision::F64) => {
-            let scaled = scaled(graph, scaler, items);
-            let values = kernel_values(graph, kernel, support, &scaled, precision)?;
+        (ScoreFunction::Kernel { kernel, support, coefficients, bias }, _) => {
+            let items = graph.cast(items, Element::Double);
+            let scaled = scaled(graph, scaler, &items);
+            let values = kernel_values(graph, kernel, support, &scaled);
             Ok(Scored { scores: weighted(graph, &values, coefficients, &[*bias]), mapped: None })
         }
         (ScoreFunction::Several { basis: Basis::Kernel { kernel, support }, coefficients, biases }, _) => {
-            let scaled = match precision {
-                Precision::F64 => scaled(graph, scaler, items),
-                Precision::F32 => ml_scaled(graph, scaler, None, items),
-            };
-            let values = kernel_values(graph, kernel, support, &scaled, precision)?;
-            let values = graph.cast(&values, Element::Double);
+            let items = graph.cast(items, Element::Double);
+            let scaled = scaled(graph, scaler, &items);
+            let values = kernel_values(graph, kernel, support, &scaled);
             Ok(Scored { scores: weighted(graph, &values, coefficients, biases), mapped: None })
         }
     }
+}
+
+/// The same scores for all items.
+fn constant(graph: &mut Graph, scorer: &Scorer, items: &str, biases: &[f64]) -> Scored {
+    let items = graph.cast(items, Element::Double);
+    let weights = vec![0.0; scorer.n_features * biases.len()];
+    Scored { scores: weighted(graph, &items, &weights, biases), mapped: None }
+}
+
+/// What of the largest score sums in f32 may err by, as measured on support items.
+const F32_ERROR: f64 = 2e-6;
+/// Support items that it is measured on.
+const MEASURED: usize = 256;
+
+/// Whether sums of kernel values in f32 have digits enough: large coefficients that nearly cancel each other leave none.
+fn f32_will_do(kernel: &KernelFunction, support: &Features, coefficients: &[f64], bias: f64) -> bool {
+    let (n, d) = (support.n_rows(), support.n_cols());
+    let rows = from_middle(kernel, support).1;
+    let single: Vec<f32> = rows.iter().map(|&value| value as f32).collect();
+    let row = |at: usize| at * d..(at + 1) * d;
+    let (mut error, mut largest) = (0.0f64, 0.0f64);
+    for query in (0..n).step_by(n.div_ceil(MEASURED).max(1)) {
+        let (mut exact, mut rounded) = (bias, bias as f32);
+        for (at, coefficient) in coefficients.iter().enumerate() {
+            exact += coefficient * kernel.value(&rows[row(query)], &rows[row(at)]);
+            rounded += *coefficient as f32 * value_in_f32(kernel, &single[row(query)], &single[row(at)]);
+        }
+        error = error.max((exact - f64::from(rounded)).abs());
+        largest = largest.max(exact.abs());
+    }
+    error <= F32_ERROR * largest
+}
+
+/// [`KernelFunction::value`] as a runtime computes it in f32.
+fn value_in_f32(kernel: &KernelFunction, a: &[f32], b: &[f32]) -> f32 {
+    let dot = || a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
+    match *kernel {
+        KernelFunction::Linear => dot(),
+        KernelFunction::Poly { gamma, coef0, degree } => (gamma as f32 * dot() + coef0 as f32).powi(degree as i32),
+        KernelFunction::Rbf { gamma } => {
+            (-gamma as f32 * a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f32>()).exp()
+        }
+        KernelFunction::Sigmoid { gamma, coef0 } => (gamma as f32 * dot() + coef0 as f32).tanh(),
+    }
+}
+
+/// The middle that a kernel is computed from, and the support items seen from there.
+fn from_middle(kernel: &KernelFunction, support: &Features) -> (Vec<f64>, Vec<f64>) {
+    let d = support.n_cols();
+    let is_centred = matches!(kernel, KernelFunction::Rbf { .. } | KernelFunction::Linear);
+    let centre = if is_centred { middle(support) } else { vec![0.0; d] };
+    let mut rows = support.to_dense();
+    rows.chunks_exact_mut(d.max(1)).for_each(|row| row.iter_mut().zip(&centre).for_each(|(v, c)| *v -= c));
+    (centre, rows)
 }
 
 /// (x − shift)/divisor, as it is done here.
@@ -126,95 +187,67 @@ fn weighted(graph: &mut Graph, values: &str, coefficients: &[f64], biases: &[f64
     graph.op("Add", &[&scores, &biases])
 }
 
-/// A column of K(support item, item) for each support item.
-fn kernel_values(
-    graph: &mut Graph,
-    kernel: &KernelFunction,
-    support: &Features,
-    items: &str,
-    precision: Precision,
-) -> Result<Tensor> {
+/// A column of K(support item, item) for each support item, in f64.
+fn kernel_values(graph: &mut Graph, kernel: &KernelFunction, support: &Features, items: &str) -> Tensor {
     let (n, d) = (support.n_rows(), support.n_cols());
-    let element = precision.element();
-    let centre = if is_centred(kernel) { middle(support) } else { vec![0.0; d] };
-    let mut rows = support.to_dense();
-    rows.chunks_exact_mut(d.max(1)).for_each(|row| row.iter_mut().zip(&centre).for_each(|(v, c)| *v -= c));
-    let columns: Vec<f64> =
-        (0..d).flat_map(|feature| (0..n).map(|row| rows[row * d + feature]).collect::<Vec<_>>()).collect();
-    let columns = graph.reals_as(element, &[d, n], &columns);
+    let (centre, rows) = from_middle(kernel, support);
+    // γ·a·b with γ in the support items: a runtime may join a product of matrices with a number in f32.
+    let factor = match *kernel {
+        KernelFunction::Poly { gamma, .. } | KernelFunction::Sigmoid { gamma, .. } => gamma,
+        _ => 1.0,
+    };
+    let rows = rows.as_slice();
+    let column = |feature: usize| rows.iter().skip(feature).step_by(d.max(1)).map(move |value| factor * value);
+    let columns: Vec<f64> = (0..d).flat_map(column).collect();
+    let columns = graph.reals(&[d, n], &columns);
     let items = if centre.iter().all(|c| *c == 0.0) {
         items.into()
     } else {
-        let centre = graph.reals_as(element, &[1, d], &centre);
+        let centre = graph.reals(&[1, d], &centre);
         graph.op("Sub", &[items, &centre])
     };
     let products = graph.op("MatMul", &[&items, &columns]);
-    let one = |graph: &mut Graph, value: f64| graph.reals_as(element, &[], &[value]);
-    Ok(match *kernel {
+    match *kernel {
         KernelFunction::Linear => products,
-        KernelFunction::Poly { gamma, coef0, degree } => {
-            let base = affine(graph, &products, gamma, coef0, element);
-            let degree = one(graph, f64::from(degree));
+        KernelFunction::Poly { coef0, degree, .. } => {
+            let (coef0, degree) = (graph.real(coef0), graph.real(f64::from(degree)));
+            let base = graph.op("Add", &[&products, &coef0]);
             graph.op("Pow", &[&base, &degree])
         }
         KernelFunction::Rbf { gamma } => {
             let squares = graph.op("Mul", &[&items, &items]);
             // A product with ones sums a row in the same order wherever it stands, unlike a sum over an axis.
-            let ones = graph.reals_as(element, &[d, 1], &vec![1.0; d]);
+            let ones = graph.reals(&[d, 1], &vec![1.0; d]);
             let norms = graph.op("MatMul", &[&squares, &ones]);
             let of_support: Vec<f64> = rows.chunks_exact(d.max(1)).map(|row| row.iter().map(|v| v * v).sum()).collect();
-            let of_support = graph.reals_as(element, &[1, n], &of_support);
+            let of_support = graph.reals(&[1, n], &of_support);
             let both = graph.op("Add", &[&norms, &of_support]);
-            let minus_two = one(graph, -2.0);
+            let minus_two = graph.real(-2.0);
             let twice = graph.op("Mul", &[&minus_two, &products]);
             let distances = graph.op("Add", &[&both, &twice]);
-            let zero = one(graph, 0.0);
+            let zero = graph.real(0.0);
             let distances = graph.op("Max", &[&distances, &zero]);
-            let minus_gamma = one(graph, -gamma);
+            let minus_gamma = graph.real(-gamma);
             let exponents = graph.op("Mul", &[&minus_gamma, &distances]);
-            exp(graph, &exponents, precision)
+            graph.exp(&exponents)
         }
-        KernelFunction::Sigmoid { gamma, coef0 } => {
-            let inner = affine(graph, &products, gamma, coef0, element);
-            match precision {
-                Precision::F32 => graph.op("Tanh", &[&inner]),
-                Precision::F64 => {
-                    // 1 − 2/(1 + e^2x), for the reason that exp has.
-                    let (one, two) = (graph.real(1.0), graph.real(2.0));
-                    let doubled = graph.op("Mul", &[&two, &inner]);
-                    let power = graph.exp(&doubled);
-                    let total = graph.op("Add", &[&one, &power]);
-                    let part = graph.op("Div", &[&two, &total]);
-                    graph.op("Sub", &[&one, &part])
-                }
-            }
+        KernelFunction::Sigmoid { coef0, .. } => {
+            let coef0 = graph.real(coef0);
+            let inner = graph.op("Add", &[&products, &coef0]);
+            // 1 − 2/(1 + e^2x), for the reason that exp has.
+            let (one, two) = (graph.real(1.0), graph.real(2.0));
+            let doubled = graph.op("Mul", &[&two, &inner]);
+            let power = graph.exp(&doubled);
+            let total = graph.op("Add", &[&one, &power]);
+            let part = graph.op("Div", &[&two, &total]);
+            graph.op("Sub", &[&one, &part])
         }
-    })
-}
-
-/// Whether the model computes it from the middle of dense support items.
-fn is_centred(kernel: &KernelFunction) -> bool {
-    matches!(kernel, KernelFunction::Rbf { .. } | KernelFunction::Linear)
-}
-
-fn exp(graph: &mut Graph, values: &str, precision: Precision) -> Tensor {
-    match precision {
-        Precision::F64 => graph.exp(values),
-        Precision::F32 => graph.op("Exp", &[values]),
     }
 }
 
-/// γ·x + c₀
-fn affine(graph: &mut Graph, values: &str, gamma: f64, coef0: f64, element: Element) -> Tensor {
-    let gamma = graph.reals_as(element, &[], &[gamma]);
-    let coef0 = graph.reals_as(element, &[], &[coef0]);
-    let product = graph.op("Mul", &[values, &gamma]);
-    graph.op("Add", &[&product, &coef0])
-}
-
 /// ψ = L⁻¹·K(landmarks, x), in f64.
-fn landmarks(graph: &mut Graph, map: &Landmarks, items: &str) -> Result<Tensor> {
-    let values = kernel_values(graph, &map.kernel, &map.items, items, Precision::F64)?;
+fn landmarks(graph: &mut Graph, map: &Landmarks, items: &str) -> Tensor {
+    let values = kernel_values(graph, &map.kernel, &map.items, items);
     let r = map.len();
     // L⁻ᵀ: its column i solves L·z = unit vector i, row by row.
     let mut inverse = vec![0.0; r * r];
@@ -226,7 +259,7 @@ fn landmarks(graph: &mut Graph, map: &Landmarks, items: &str) -> Result<Tensor> 
         }
     }
     let inverse = graph.reals(&[r, r], &inverse);
-    Ok(graph.op("MatMul", &[&values, &inverse]))
+    graph.op("MatMul", &[&values, &inverse])
 }
 
 /// `LinearRegressor`, then in f64.
@@ -251,17 +284,8 @@ fn svm_regressor(
     coefficients: &[f64],
     bias: f64,
 ) -> Result<Tensor> {
-    let (n, d) = (support.n_rows(), support.n_cols());
-    if n == 0 {
-        let nothing = graph.reals_as(Element::Float, &[d, 1], &vec![0.0; d]);
-        let zeros = graph.op("MatMul", &[items, &nothing]);
-        let zeros = graph.cast(&zeros, Element::Double);
-        let bias = graph.real(bias);
-        return Ok(graph.op("Add", &[&zeros, &bias]));
-    }
-    let centre = if is_centred(kernel) { middle(support) } else { vec![0.0; d] };
-    let mut rows = support.to_dense();
-    rows.chunks_exact_mut(d.max(1)).for_each(|row| row.iter_mut().zip(&centre).for_each(|(v, c)| *v -= c));
+    let n = support.n_rows();
+    let (centre, rows) = from_middle(kernel, support);
     in_f32(rows.iter().chain(coefficients).chain([&bias]))?;
     let items = ml_scaled(graph, scaler, Some(&centre), items);
     let (name, parameters) = match *kernel {
