@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use crate::{Outcome, command, root, step};
 
 /// What the tests need beside the wheel.
-const PACKAGES: [&str; 12] = [
+const PACKAGES: [&str; 14] = [
     "maturin>=1.8,<2",
     "matplotlib",
     "mypy",
     "numpy",
+    "onnx",
+    "onnxruntime",
     "pandas",
     "polars",
     "pyarrow",
