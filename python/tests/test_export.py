@@ -149,15 +149,15 @@ def scores_of(machine: rankwise.SVC, X: np.ndarray) -> np.ndarray:
 WORDS = {2: ["no", "yes"], 4: ["bad", "good", "so-so", "Übel"]}
 
 
-@pytest.mark.parametrize("probabilities", [False, True])
-@pytest.mark.parametrize("classes", ["ovo", "ovr", "crammer-singer", "weston-watkins"])
-@pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("kernel", KERNELS)
+def classifiers() -> list[tuple[str, int, str, bool]]:
+    """Machines that learn all classes at once are linear and have no probabilities."""
+    joint = [("linear", n, classes, False) for n in (2, 4) for classes in ("crammer-singer", "weston-watkins")]
+    return joint + [(k, n, c, p) for k in KERNELS for n in (2, 4) for c in ("ovo", "ovr") for p in (False, True)]
+
+
+@pytest.mark.parametrize(("kernel", "n_classes", "classes", "probabilities"), classifiers())
 @pytest.mark.filterwarnings("ignore")
 def test_a_classifier_has_labels_scores_and_probabilities(kernel, n_classes, classes, probabilities):
-    is_joint = classes in ("crammer-singer", "weston-watkins")
-    if is_joint and (probabilities or kernel != "linear"):
-        pytest.skip("joint machines are linear and have no probabilities")
     X, places = graded(n_grades=n_classes)
     for labels, scale in [(WORDS[n_classes], "standard"), (list(range(n_classes)), "none")]:
         machine = rankwise.SVC(classes=classes, probabilities=probabilities, scale=scale, **KERNELS[kernel])
@@ -426,7 +426,10 @@ def test_a_database_scores_classifies_and_compares_as_the_model_does(scale):
 
 
 def libsvm_lines(X: np.ndarray, y: np.ndarray) -> str:
-    rows = ("{} {}".format(label, " ".join(f"{k + 1}:{v!r}" for k, v in enumerate(row.tolist()))) for label, row in zip(y, X))
+    rows = (
+        "{} {}".format(label, " ".join(f"{k + 1}:{v!r}" for k, v in enumerate(row.tolist())))
+        for label, row in zip(y, X)
+    )
     return "\n".join(rows) + "\n"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ["README.md", "python/README.md", "docs/python.md"]
+PAGES = ["README.md", "python/README.md", "docs/python.md", "docs/exports.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)

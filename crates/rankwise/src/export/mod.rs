@@ -288,7 +288,8 @@ fn notes(model: &Model, to: Target) -> Vec<String> {
         }
         _ => {}
     }
-    if is_engine {
+    let has_constant = || linear::Linear::single(model, to).is_ok_and(|(_, bias)| bias != 0.0);
+    if is_engine && has_constant() {
         notes.push(format!("{} knows no constant: differences of scores are the same, scores are not", to.name()));
     }
     if model.scorer.feature_names.is_none() && (is_engine || matches!(to, Target::Sql | Target::Json)) {
