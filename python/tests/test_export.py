@@ -217,19 +217,17 @@ def test_a_comparer_has_margins_outcomes_and_probabilities(method, kernel, scale
     new = new_pairs()
     left, right = np.ascontiguousarray(new[:, 0]), np.ascontiguousarray(new[:, 1])
     found = run(comparer.to_onnx(), left=left, right=right)
-    # Landmarks divide by small numbers, which multiplies what rounding does to kernel values.
-    tolerance = 1e-9 if "band" in method and kernel != "linear" else 1e-12
-    near(found["margin"], comparer.decision_function(new), tolerance)
+    near(found["margin"], comparer.decision_function(new), 1e-12)
     assert found["outcome"].dtype == np.int64
     assert np.array_equal(found["outcome"], comparer.predict(new))
     same = slice(0, len(new) // 10)
     assert not found["margin"][same].any()
     if "band" in method:
         thresholds = comparer.thresholds(new)
-        assert np.abs(found["threshold"] - thresholds).max() <= tolerance * max(1.0, thresholds.max())
+        assert np.abs(found["threshold"] - thresholds).max() <= 1e-12 * max(1.0, thresholds.max())
     assert ("probabilities" in found) == hasattr(comparer, "predict_proba")
     if "probabilities" in found:
-        assert np.abs(found["probabilities"] - comparer.predict_proba(new)).max() < max(tolerance, 1e-12)
+        assert np.abs(found["probabilities"] - comparer.predict_proba(new)).max() < 1e-12
 
     single = new.astype(np.float32)
     found = run(comparer.to_onnx(float32=True), left=single[:, 0].copy(), right=single[:, 1].copy())
@@ -238,7 +236,7 @@ def test_a_comparer_has_margins_outcomes_and_probabilities(method, kernel, scale
     assert not found["outcome"][same].any() or "band" in method
 
     scores = run(comparer.to_onnx(scores=True), features=left)["score"]
-    near(scores, comparer.score_items(left), tolerance)
+    near(scores, comparer.score_items(left), 1e-12)
     copies_tie(scores, left)
 
 
