@@ -41,7 +41,7 @@ fn fields(mut bytes: &[u8]) -> Vec<(u64, &[u8])> {
     found
 }
 
-fn all<'a>(message: &'a [u8], field: u64) -> Vec<&'a [u8]> {
+fn all(message: &[u8], field: u64) -> Vec<&[u8]> {
     fields(message).into_iter().filter(|(number, _)| *number == field).map(|(_, bytes)| bytes).collect()
 }
 

@@ -71,12 +71,10 @@ fn largest(graph: &mut Graph, values: &str) -> Tensor {
 /// Votes for each class, and a part below ½ that orders classes of as many votes by the sum of their scores.
 fn votes(graph: &mut Graph, machines: &str, n: usize) -> Tensor {
     let sides = ClassScheme::Ovo.machines(n);
-    let member = |is_of: &dyn Fn(&(Option<usize>, usize), usize) -> f64| -> Vec<f64> {
-        sides.iter().flat_map(|pair| (0..n).map(|class| is_of(pair, class)).collect::<Vec<_>>()).collect()
-    };
-    let share = |is: bool| if is { 1.0 } else { 0.0 };
-    let first = member(&|pair, class| share(pair.0 == Some(class)));
-    let second = member(&|pair, class| share(pair.1 == class));
+    // A row for each machine: 1 at the class that it may vote for.
+    let row = |class: Option<usize>| (0..n).map(move |one| if Some(one) == class { 1.0 } else { 0.0 });
+    let first: Vec<f64> = sides.iter().flat_map(|pair| row(pair.0)).collect();
+    let second: Vec<f64> = sides.iter().flat_map(|pair| row(Some(pair.1))).collect();
     let sign: Vec<f64> = second.iter().zip(&first).map(|(b, a)| b - a).collect();
     let shape = [sides.len(), n];
     let [first, second, sign] = [first, second, sign].map(|values| graph.reals(&shape, &values));
