@@ -46,7 +46,7 @@ class only_if:
     def __init__(self, why_not: Callable[[Any], Optional[str]]) -> None:
         self.why_not = why_not
 
-    def __call__(self, method: Callable[..., Array]) -> Any:
+    def __call__(self, method: Callable[..., Any]) -> Any:
         self.method = method
         self.__doc__ = method.__doc__
         return self
@@ -259,6 +259,84 @@ class Machine(BaseEstimator):
         """Writes the model file that the command line reads, too."""
         self._check_is_fitted()
         self._model.save(os.fspath(path))
+
+    def export(
+        self,
+        path: Path,
+        to: Optional[str] = None,
+        *,
+        name: Optional[str] = None,
+        store: Optional[str] = None,
+        dialect: Optional[str] = None,
+        scores: bool = False,
+    ) -> None:
+        """Writes the model for another program, as ``rankwise export`` does.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write; it appears complete or not at all.
+        to : {'onnx', 'onnx-ml', 'solr', 'elasticsearch', 'opensearch', 'liblinear', 'libsvm', 'sql', 'json'}, optional
+            Who is to read it; without it the ending of the file's name tells: ``.onnx``, ``.sql`` or ``.json``.
+        name : str, optional
+            What a search engine calls the model, or the graph of ONNX.
+        store : str, optional
+            The feature store of Solr.
+        dialect : {'ansi', 'mysql', 'bigquery'}, optional
+            How a database wants names quoted.
+        scores : bool, default=False
+            Scores of items instead of what follows from them: outcomes of pairs, classes, grades (ONNX and SQL).
+
+        Examples
+        --------
+        >>> from rankwise import RankSVM
+        >>> ranker = RankSVM().fit([[0.0], [1.0]], [0, 1])
+        >>> ranker.export("ranker.onnx")  # doctest: +SKIP
+        >>> ranker.export("ranker.json", to="solr", name="hotels")  # doctest: +SKIP
+        """
+        self._check_is_fitted()
+        self._model.export_to(os.fspath(path), to, name, store, dialect, scores)
+
+    def to_onnx(self, path: Optional[Path] = None, float32: bool = False, scores: bool = False) -> bytes:
+        """The bytes of an ONNX file, which ``onnxruntime.InferenceSession`` takes.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Writes the file, too.
+        float32 : bool, default=False
+            Numbers in float32 and the operators of ``ai.onnx.ml``, instead of float64 and core operators.
+        scores : bool, default=False
+            Scores of items instead of outcomes of pairs, classes or grades.
+        """
+        self._check_is_fitted()
+        to = "onnx-ml" if float32 else "onnx"
+        if path is not None:
+            self.export(path, to, scores=scores)
+        return self._model.export(to, scores=scores)
+
+    @only_if(lambda machine: machine._why_no_sql())
+    def to_sql(self, dialect: str = "ansi", scores: bool = False) -> str:
+        """An expression for a database, of a linear model; NULL where a feature is NULL.
+
+        Rankers and regressions give the score, from columns with the names of features; comparers the outcome -1, 0 or 1 of two rows
+        that the query calls "left" and "right"; classifiers of two classes and models of grades the label.
+
+        Parameters
+        ----------
+        dialect : {'ansi', 'mysql', 'bigquery'}, default='ansi'
+            How names are quoted.
+        scores : bool, default=False
+            The score of a row, whatever the machine.
+        """
+        self._check_is_fitted()
+        return self._model.export("sql", dialect=dialect, scores=scores).decode().rstrip("\n")
+
+    def _why_no_sql(self) -> Optional[str]:
+        """Why there is no expression; None where there is one, and before the fit."""
+        if self.__sklearn_is_fitted__() and self._model.weights is None:
+            return "it is only available with kernel='linear'"
+        return None
 
     @classmethod
     def load(cls: type[Self], path: Path) -> Self:

@@ -109,6 +109,23 @@ class Model:
     def to_bytes(self) -> bytes: ...
     @staticmethod
     def from_bytes(bytes: bytes) -> Model: ...
+    def export(
+        self,
+        to: str,
+        name: str | None = None,
+        store: str | None = None,
+        dialect: str | None = None,
+        scores: bool = False,
+    ) -> bytes: ...
+    def export_to(
+        self,
+        path: _Path,
+        to: str | None = None,
+        name: str | None = None,
+        store: str | None = None,
+        dialect: str | None = None,
+        scores: bool = False,
+    ) -> None: ...
     def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
     def description(self) -> str: ...
     def tuning(self) -> str | None: ...

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use rankwise::Error;
 use rankwise::data::Features;
-use rankwise::io::{model_from_bytes, model_to_bytes, read_model, write_model};
+use rankwise::export::{ExportOptions, Target, export};
+use rankwise::io::{model_from_bytes, model_to_bytes, read_model, write_atomically, write_model};
 use rankwise::model::{Basis, Description, ScoreFunction};
 
 use crate::errors::{in_python, internal, raise};
@@ -35,6 +37,24 @@ pub(crate) fn table(py: Python<'_>, values: Vec<f64>, n_cols: usize) -> PyResult
     PyArray1::from_vec(py, values).reshape([n_rows, n_cols])
 }
 
+impl Model {
+    fn exported(
+        &self,
+        py: Python<'_>,
+        to: Target,
+        name: Option<String>,
+        store: Option<String>,
+        dialect: Option<&str>,
+        scores: bool,
+    ) -> PyResult<Vec<u8>> {
+        let mut options = ExportOptions::new().scores(scores);
+        (options.name, options.store) = (name, store);
+        options.dialect = dialect.map(str::parse).transpose().map_err(raise(py))?;
+        let model = Arc::clone(&self.model);
+        Ok(run(py, 1, None, move |_| export(&model, to, &options))?.bytes)
+    }
+}
+
 #[pymethods]
 impl Model {
     /// Reads a model file.
@@ -57,6 +77,45 @@ impl Model {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
         model_from_bytes(Path::new("model"), bytes).map(Model::new).map_err(raise(py))
+    }
+
+    /// The bytes of a file that another program reads.
+    #[pyo3(signature = (to, name=None, store=None, dialect=None, scores=false))]
+    fn export<'py>(
+        &self,
+        py: Python<'py>,
+        to: &str,
+        name: Option<String>,
+        store: Option<String>,
+        dialect: Option<&str>,
+        scores: bool,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let to = to.parse().map_err(raise(py))?;
+        Ok(PyBytes::new(py, &self.exported(py, to, name, store, dialect, scores)?))
+    }
+
+    /// Writes that file; without `to` its ending tells what it is.
+    #[pyo3(signature = (path, to=None, name=None, store=None, dialect=None, scores=false))]
+    #[expect(clippy::too_many_arguments, reason = "one for each option")]
+    fn export_to(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        to: Option<&str>,
+        name: Option<String>,
+        store: Option<String>,
+        dialect: Option<&str>,
+        scores: bool,
+    ) -> PyResult<()> {
+        let to = match to {
+            Some(to) => to.parse(),
+            None => Target::of_path(&path).ok_or_else(|| {
+                let expected = "a target, because the name of the file does not end with .onnx, .sql or .json";
+                Error::parameter("to", "None", expected)
+            }),
+        };
+        let bytes = self.exported(py, to.map_err(raise(py))?, name, store, dialect, scores)?;
+        write_atomically(&path, |out| out.write_all(&bytes)).map_err(raise(py))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {

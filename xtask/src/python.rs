@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 use crate::{Outcome, command, root, step};
 
 /// What the tests need beside the wheel.
-const PACKAGES: [&str; 14] = [
+const PACKAGES: [&str; 16] = [
     "dask[array,dataframe,distributed]>=2024.8",
     "joblib",
     "maturin>=1.8,<2",
     "matplotlib",
     "mypy",
     "numpy",
+    "onnx",
+    "onnxruntime",
     "pandas",
     "polars",
     "pyarrow",

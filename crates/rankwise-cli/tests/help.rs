@@ -2,7 +2,7 @@
 
 use crate::room::Room;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "train",
     "tune",
     "predict",
@@ -11,6 +11,7 @@ const COMMANDS: [&str; 12] = [
     "rate",
     "convert",
     "inspect",
+    "export",
     "simulate",
     "demo",
     "reproduce",

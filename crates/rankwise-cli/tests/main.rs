@@ -10,6 +10,7 @@ mod evaluate;
 mod evaluate_items;
 mod evaluate_run;
 mod examples;
+mod export;
 mod hard_pairs;
 mod help;
 mod inspect;

@@ -38,6 +38,7 @@
 pub mod data;
 mod error;
 pub mod estimator;
+pub mod export;
 pub mod io;
 pub mod kernel;
 mod loss;

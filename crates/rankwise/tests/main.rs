@@ -6,6 +6,7 @@
 )]
 
 mod contract;
+mod export;
 mod formats;
 mod layering;
 mod oracle;

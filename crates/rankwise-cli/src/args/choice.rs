@@ -3,6 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankwise::data::simulate::Norm;
 use rankwise::data::{Precision, Scale};
+use rankwise::export::{Dialect, Target};
 use rankwise::io::published::{LetorPart, PAIR_SOURCES, ReadPairs};
 use rankwise::io::{Format, IndexBase, Queries};
 use rankwise::kernel::Gamma;
@@ -98,6 +99,16 @@ pub(super) fn system() -> impl TypedValueParser<Value = SystemName> {
 /// A source of intervals by its name.
 pub(super) fn interval_method() -> impl TypedValueParser<Value = IntervalMethod> {
     one_of(IntervalMethod::ALL.map(|one| (one.name(), one)).to_vec())
+}
+
+/// A program that reads models by its name.
+pub(super) fn target() -> impl TypedValueParser<Value = Target> {
+    one_of(Target::ALL.map(|one| (one.name(), one)).to_vec())
+}
+
+/// A dialect of SQL by its name.
+pub(super) fn dialect() -> impl TypedValueParser<Value = Dialect> {
+    one_of(Dialect::ALL.map(|one| (one.name(), one)).to_vec())
 }
 
 /// A unit by its name.

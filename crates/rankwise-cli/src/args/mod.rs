@@ -4,6 +4,7 @@ pub(crate) mod choice;
 mod convert;
 mod data;
 mod evaluate;
+mod export;
 mod online;
 mod rate;
 mod reproduce;
@@ -19,6 +20,7 @@ pub(crate) use choice::{KernelName, LabelMetric, MetricName, PredictFormat, Publ
 pub(crate) use convert::ConvertArgs;
 pub(crate) use data::{ColumnArgs, DataArgs};
 pub(crate) use evaluate::EvaluateArgs;
+pub(crate) use export::ExportArgs;
 pub(crate) use rate::RateArgs;
 pub(crate) use reproduce::ReproduceArgs;
 pub(crate) use svm::SvmArgs;
@@ -75,6 +77,8 @@ pub(crate) enum Command {
     Convert(Box<ConvertArgs>),
     /// Show what is in a model file
     Inspect(InspectArgs),
+    /// A model for another program: ONNX, search engines, LIBLINEAR, LIBSVM, SQL, JSON
+    Export(ExportArgs),
     /// Draw pairs from a known ranking function
     Simulate(SimulateArgs),
     /// Compare the methods on simulated pairs with ties

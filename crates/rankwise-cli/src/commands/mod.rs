@@ -8,6 +8,7 @@ mod curves;
 mod demo;
 mod describe;
 mod evaluate;
+mod export;
 mod inspect;
 mod pair_trial;
 mod predict;
@@ -44,6 +45,7 @@ pub(crate) fn run(command: &Command, common: &Common, output: &Output) -> Run<()
         Command::Report(args) => report::run(args, common, output),
         Command::Convert(args) => convert::run(args, output),
         Command::Inspect(args) => inspect::run(args, output),
+        Command::Export(args) => export::run(args, output),
         Command::Simulate(args) => simulate::run(args, common, output),
         Command::Demo(args) => demo::run(args, common, output),
         Command::Reproduce(args) => reproduce::run(args, common, output),

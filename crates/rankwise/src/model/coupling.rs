@@ -6,6 +6,12 @@
 /// Steps; far more than it ever takes.
 const MOST_STEPS: usize = 100;
 
+/// What a step may lower the value by and still be so small that values, which differ by less than their rounding, cannot
+/// judge it; there Newton's method doubles its digits with every step.
+const CLOSE: f64 = 1e-10;
+/// Another step would change nothing.
+const THERE: f64 = 1e-20;
+
 /// Probabilities of `n` classes; `pairs` has r_ij for i < j in order, none of them 0 or 1.
 pub(super) fn coupled(pairs: &[f64], n: usize) -> Vec<f64> {
     let mut theta = vec![0.0; n];
@@ -15,8 +21,16 @@ pub(super) fn coupled(pairs: &[f64], n: usize) -> Vec<f64> {
         let mut step: Vec<f64> = slope.iter().map(|g| -g).collect();
         solve(&mut curve, &mut step, n);
         let fall: f64 = slope.iter().zip(&step).map(|(g, s)| g * s).sum();
-        if fall.is_nan() || fall > -1e-20 {
+        if fall.is_nan() {
             break;
+        }
+        if fall > -CLOSE {
+            theta.iter_mut().zip(&step).for_each(|(t, s)| *t += s);
+            if fall > -THERE {
+                break;
+            }
+            cost = value(pairs, &theta);
+            continue;
         }
         let mut share = 1.0;
         let next = loop {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// A module of the library, and the modules it may name. `lib.rs` re-exports anything.
-const MAY_USE: [(&str, &[&str]); 14] = [
+const MAY_USE: [(&str, &[&str]); 15] = [
     // Open to all.
     ("error", &[]),
     ("math", &[]),
@@ -20,6 +20,7 @@ const MAY_USE: [(&str, &[&str]); 14] = [
     ("model", &["data", "kernel", "loss"]), // loss: the record of the training names it
     ("estimator", &["data", "loss", "kernel", "problem", "solver", "model"]), // not metrics, not io
     ("selection", &["data", "loss", "kernel", "metrics", "rating", "model", "estimator"]), // loss and kernel: their types
+    ("export", &["data", "loss", "kernel", "model"]), // loss: the record of the training names it
     ("io", &["data", "model"]), // kernel and loss reach the model file through the model's own serde
 ];
 const OPEN_TO_ALL: [&str; 3] = ["error", "math", "progress"];
