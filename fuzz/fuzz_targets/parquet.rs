@@ -3,10 +3,12 @@
 
 use rankwise::data::Precision;
 use rankwise::io::{Columns, Format, PairFiles, read_classes, read_items, read_pairs};
-use rankwise_fuzz::{alone, source};
+use rankwise_fuzz::{alone, may_ask_for, source};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     alone();
+    // The parquet crate asks for as much as a page says it has when unpacked, up to 2 GiB, and fills what there is.
+    may_ask_for(1 << 31);
     let source = source("a.parquet", bytes, Format::Parquet);
     let columns = Columns::default();
     if let Ok(table) = read_items(&source, &columns, Precision::Auto) {

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -13,9 +13,8 @@ use rankwise::data::{Comparisons, Features};
 use rankwise::io::{Format, ItemTable, Source};
 use rankwise::{Error, Result};
 
-/// No input of a few kilobytes may make a reader ask for this much at once, nor hold it in all.
-const MOST_AT_ONCE: usize = 64 << 20;
-const MOST_IN_ALL: usize = 256 << 20;
+/// No input of a few kilobytes may make a reader ask for more than this at once, nor hold four times as much in all.
+static MOST_AT_ONCE: AtomicUsize = AtomicUsize::new(64 << 20);
 
 /// The system's allocator, which ends the process where an input asks for too much.
 struct Bounded;
@@ -24,7 +23,8 @@ static HELD: AtomicUsize = AtomicUsize::new(0);
 
 fn count(more: usize) {
     let held = HELD.fetch_add(more, Relaxed) + more;
-    if more > MOST_AT_ONCE || held > MOST_IN_ALL {
+    let most = MOST_AT_ONCE.load(Relaxed);
+    if more > most || held > 4 * most {
         HELD.store(0, Relaxed); // what is told of it needs memory, too
         eprintln!("an input asked for {more} bytes, {held} in all");
         std::process::abort();
@@ -69,6 +69,11 @@ pub fn alone() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread();
         pool.build_global().expect("no pool was made before");
     });
+}
+
+/// Lets readers ask for this much at once, as long as they do not use it: libFuzzer looks at that.
+pub fn may_ask_for(bytes: usize) {
+    MOST_AT_ONCE.store(bytes, Relaxed);
 }
 
 /// A folder in memory, of this process: readers read paths.
@@ -207,9 +212,4 @@ pub fn assert_same_pairs(a: &Comparisons, b: &Comparisons) {
         data.set.context.as_ref().map(|context| (context.names.clone(), entries(&context.features)))
     };
     assert_eq!(context(a), context(b));
-}
-
-/// Ends what would take long because it is large, not because it is wrong.
-pub fn is_large(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|file| file.len() > 1 << 20)
 }

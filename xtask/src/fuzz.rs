@@ -96,7 +96,8 @@ pub(super) fn run(args: &[&str]) -> Outcome {
     report(found.into_inner().map_err(|_| "a thread has failed")?, &scratch)
 }
 
-/// Builds all targets; says where they are.
+/// Builds all targets; says where they are. Comparisons are not traced, which would take most of the time; dictionaries make up
+/// for it.
 fn build() -> Result<PathBuf, String> {
     let is_there = command("cargo", &["fuzz", "--version"]).output().is_ok_and(|output| output.status.success());
     if !is_there {
@@ -104,7 +105,7 @@ fn build() -> Result<PathBuf, String> {
     }
     let triple = host()?;
     let target_dir = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target/fuzz-build"), PathBuf::from);
-    let mut build = command("cargo", &["fuzz", "build", "-s", "none", "-a", "--target", &triple]);
+    let mut build = command("cargo", &["fuzz", "build", "-s", "none", "-a", "--no-trace-compares", "--target", &triple]);
     // cargo-fuzz finds its crate by the folder it is called in.
     build.current_dir(root().join("fuzz")).env("CARGO_TARGET_DIR", &target_dir);
     step("build", &mut build)?;
