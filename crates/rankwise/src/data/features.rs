@@ -68,6 +68,13 @@ impl Features {
         Ok(Features { n_rows, n_cols, values, layout: Layout::Dense })
     }
 
+    /// Dense rows in f64, as many as are said: numbers of no columns do not tell.
+    pub(crate) fn dense_of(n_rows: usize, n_cols: usize, values: Vec<f64>) -> Result<Self> {
+        let features = Self::dense(n_cols, values, Precision::F64)?;
+        debug_assert!(n_cols == 0 || features.n_rows == n_rows);
+        Ok(Features { n_rows, ..features })
+    }
+
     /// [`Features::dense`] from rows of finite numbers that lie anywhere, without a copy of them in f64 beside.
     pub(crate) fn dense_rows<'a>(
         n_cols: usize,

@@ -88,13 +88,18 @@ fn look(ask: &Ask, data: &Data, fit: &Fit, random: &mut Random, told: &mut Told)
         if has_norm && gap < -rounding {
             faults.push(format!("the gap {gap:e} is below 0"));
         }
-        if training.stop == Stop::Converged && gap > ask.effort.tol && ask.method != "online" {
+        // Of ties alone the likelihood has a least value that it does not take.
+        let is_limit = training.ties == training.pairs && matches!(ask.method, "davidson" | "compare");
+        if training.stop == Stop::Converged && gap > ask.effort.tol && ask.method != "online" && !is_limit {
             faults.push(format!("converged with a gap of {gap:e}, tol {:e}", ask.effort.tol));
         }
         if let Some(twin) = objective(ask, data, model) {
             let difference = ((found - twin.value).abs() - twin.rounding) / twin.value.abs().max(1e-12);
             told.difference = difference.max(0.0);
-            if difference > 1e-9 {
+            // Values of a kernel over items are f32 unless the tolerance asks for more; random steps add up rounding.
+            let is_single = matches!(data, Data::Items(_) | Data::Classes(_)) && ask.kernel != Kernel::Linear;
+            let most = if is_single { 1e-6f64.max(0.01 * ask.effort.tol) } else if ask.method == "online" { 1e-8 } else { 1e-9 };
+            if difference > most {
                 faults.push(format!("objective {found}, the twin says {} ± {:e}", twin.value, twin.rounding));
             }
         }
@@ -248,5 +253,11 @@ fn debug_case() {
     }
     println!("{:?}\n{:#?}", fit.model.scorer.function, fit.model.training);
     println!("{:?}", objective(&ask, &data, &fit.model));
+    let shuffled = data.shuffled(&mut random);
+    let other = ask.fit(&shuffled).unwrap();
+    println!("shuffled {} {:?}", other.model.training.objective, objective(&ask, &shuffled, &other.model));
+    if let Data::Items(d) = &data {
+        println!("{:?} {:?} {:?} {:?}", d.labels, d.groups, d.weights, d.group_weights);
+    }
     println!("{:?}", data.rows());
 }

@@ -60,7 +60,7 @@ fn features(random: &mut Random, n_items: usize, n_features: usize) -> Vec<Vec<f
     };
     let mut rows: Vec<Vec<f64>> = Vec::new();
     let constant = one_in(random, 6).then(|| random.below(n_features));
-    let far = if one_in(random, 10) { 1e4 } else { 0.0 };
+    let far = if one_in(random, 10) { 100.0 } else { 0.0 };
     let is_coarse = one_in(random, 3);
     for at in 0..n_items {
         if at > 0 && one_in(random, 8) {

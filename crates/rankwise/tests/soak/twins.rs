@@ -1,6 +1,7 @@
 //! Objectives from their definitions, by plain loops over what a model says, each with how far rounding may carry it.
 
 use rankwise::data::{Comparisons, Outcome, Ranking};
+use rankwise::kernel::KernelFunction;
 use rankwise::model::{Balance, Constraints, ScoreFunction};
 use rankwise::{Loss, Model};
 
@@ -26,7 +27,9 @@ impl Value {
     fn lose(&mut self, cost: f64, loss: Loss, t: f64, rounding: f64) {
         // A weight of 0 is not there, whatever its loss.
         if cost > 0.0 {
-            self.add(cost * value(loss, t), cost * slope(loss, t) * rounding);
+            let at = value(loss, t);
+            let t = if loss == Loss::Squared { t.abs() } else { t };
+            self.add(cost * at, cost * (value(loss, t + rounding) - at));
         }
     }
 }
@@ -70,12 +73,14 @@ impl Function {
                 for (a, x) in coefficients.iter().zip(&support) {
                     for (b, y) in coefficients.iter().zip(&support) {
                         let part = a * b * kernel.value(x, y);
-                        square.add(part, 10.0 * ROUNDING * part.abs());
+                        square.add(part, ROUNDING * part.abs() + (a * b).abs() * doubt(kernel, x, y));
                     }
                 }
                 let score = |row: &Vec<f64>| {
                     let parts = coefficients.iter().zip(&support).map(|(a, x)| a * kernel.value(x, row));
-                    sum(parts.chain([*bias]).collect())
+                    let (score, size) = sum(parts.chain([*bias]).collect());
+                    let doubts = coefficients.iter().zip(&support).map(|(a, x)| a.abs() * doubt(kernel, x, row));
+                    (score, size + doubts.sum::<f64>() / ROUNDING)
                 };
                 (rows.iter().map(score).collect(), coefficients.iter().map(|a| a.abs()).sum())
             }
@@ -88,6 +93,19 @@ impl Function {
     /// How far a score may be off.
     pub(crate) fn rounding(&self, item: usize) -> f64 {
         10.0 * ROUNDING * self.sizes[item]
+    }
+}
+
+/// What a kernel value may be off by where it is computed from dot products: distances of large numbers keep few digits.
+fn doubt(kernel: &KernelFunction, x: &[f64], y: &[f64]) -> f64 {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a * b).abs()).sum::<f64>();
+    match *kernel {
+        KernelFunction::Rbf { gamma } => (1e-14 * gamma * (dot(x, x) + dot(y, y))).min(1.0),
+        KernelFunction::Poly { gamma, coef0, degree } => {
+            1e-14 * f64::from(degree) * (gamma * dot(x, y) + coef0.abs()).powi(degree as i32)
+        }
+        KernelFunction::Sigmoid { gamma, .. } => 1e-14 + 1e-14 * gamma * dot(x, y),
+        _ => 1e-14 * dot(x, y),
     }
 }
 
@@ -113,15 +131,6 @@ pub(crate) fn pairs_of(data: &Ranking, balance: Balance) -> Vec<(usize, usize, f
         }
     }
     pairs
-}
-
-fn slope(loss: Loss, t: f64) -> f64 {
-    match loss {
-        Loss::Hinge | Loss::Epsilon => f64::from(t > -1e-6),
-        Loss::SquaredHinge | Loss::SquaredEpsilon => 2.0 * (t + 1e-6).max(0.0),
-        Loss::Squared => 2.0 * t.abs(),
-        _ => 1.0,
-    }
 }
 
 fn value(loss: Loss, t: f64) -> f64 {
@@ -165,7 +174,8 @@ pub(crate) fn objective(ask: &Ask, data: &Data, model: &Model) -> Option<Value> 
             }
         }
         Data::Pairs(data) => {
-            unit = model.beta.filter(|beta| *beta < 0.0).map_or(1.0, |beta| -beta);
+            let is_likelihood = ask.method == "davidson" || (ask.method == "compare" && ask.loss == Loss::Logistic);
+            unit = model.beta.filter(|beta| *beta < 0.0 && !is_likelihood).map_or(1.0, |beta| -beta);
             for k in 0..data.n_pairs() {
                 judged_loss(ask, data, model, &function, unit, k, &mut sum)?;
             }
