@@ -17,6 +17,9 @@ pub(crate) const METHODS: [&str; 14] = [
     "rank2", "davidson", "compare-lp",
 ];
 
+/// The longest that a fit may take.
+pub(crate) const LIMIT: Duration = Duration::from_secs(2);
+
 /// A method and all that may be asked of it; each looks at what it has.
 #[derive(Debug, Clone)]
 pub(crate) struct Ask {
@@ -56,7 +59,7 @@ impl Ask {
         let kernel = if matches!(method, "ridge" | "online") { Kernel::Linear } else { kernel };
         let mut effort = Effort::default();
         effort.tol = [1e-3, 1e-3, 1e-5, 1e-1][random.below(4)];
-        effort.time_limit = Some(Duration::from_secs(2));
+        effort.time_limit = Some(LIMIT);
         effort.threads = 1;
         effort.seed = random.below(100) as u64;
         let balances: &[Balance] = match method {
@@ -88,6 +91,7 @@ impl Ask {
         }
     }
 
+    /// Data for it.
     pub(crate) fn data(&self, random: &mut Random) -> Data {
         match self.method {
             "classify" => Data::Classes(classes(random)),
