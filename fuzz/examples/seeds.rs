@@ -55,11 +55,21 @@ fn main() {
     let seeds = Seeds(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("seeds"));
     let scratch = std::env::temp_dir().join(format!("rankwise-seeds-{}", std::process::id()));
     std::fs::create_dir_all(&scratch).expect("a folder");
-    let numbers = ["0", "-0", "1.5", ".5", "1.", "12345678.87654321 ", "9007199254740993", "0.1234567890123456789", "1e5"];
+    let numbers =
+        ["0", "-0", "1.5", ".5", "1.", "12345678.87654321 ", "9007199254740993", "0.1234567890123456789", "1e5"];
     seeds.texts("number", &numbers);
     let words = [
-        "ndcg@10:trec", "precision@5:rel=2", "map", "kendall_tau", "model_a", "tie (bothbad)", "1/2-1/2",
-        "2024-03-01T10:00:00+02:00", "nystroem:100", "a.csv.gz", "err@20",
+        "ndcg@10:trec",
+        "precision@5:rel=2",
+        "map",
+        "kendall_tau",
+        "model_a",
+        "tie (bothbad)",
+        "1/2-1/2",
+        "2024-03-01T10:00:00+02:00",
+        "nystroem:100",
+        "a.csv.gz",
+        "err@20",
     ];
     seeds.texts("words", &words);
     seeds.texts("svmlight", &ITEMS);
@@ -161,7 +171,8 @@ fn published(seeds: &Seeds, scratch: &Path) {
 }
 
 fn blocks_and_parquet(seeds: &Seeds, scratch: &Path) {
-    let texts = ITEMS.iter().map(|text| (*text, Format::SvmLight)).chain(TABLES.iter().map(|text| (*text, Format::Csv)));
+    let texts =
+        ITEMS.iter().map(|text| (*text, Format::SvmLight)).chain(TABLES.iter().map(|text| (*text, Format::Csv)));
     for (text, format) in texts {
         let (from, to) = (scratch.join("items.txt"), scratch.join("items"));
         std::fs::write(&from, text).expect("a file");
@@ -194,10 +205,16 @@ fn models() -> Vec<Model> {
     let single = Ranking::new(items(false), labels.clone(), None).expect("items");
     let classes = ClassItems::of_labels(items(false), &labels).expect("items");
     let players = Items::indicators(["p", "q", "r"].map(String::from).to_vec());
-    let table = rankwise::data::PairSet::new(players, pairs.set.pairs.iter().map(|pair| rankwise::data::Pair {
-        left: pair.left % 3,
-        right: (pair.left + 1) % 3,
-    }).collect()).expect("pairs");
+    let table = rankwise::data::PairSet::new(
+        players,
+        pairs
+            .set
+            .pairs
+            .iter()
+            .map(|pair| rankwise::data::Pair { left: pair.left % 3, right: (pair.left + 1) % 3 })
+            .collect(),
+    )
+    .expect("pairs");
     let players = Comparisons::new(table, pairs.outcomes.clone(), None, None).expect("pairs");
     vec![
         CompareSvm::new().fit(&pairs).expect("a model").model,

@@ -25,8 +25,9 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     };
     let archive = [magic, bytes].concat();
     let found = all_bytes(archive, name, AT_MOST);
-    let is_archive = [&b"\x1f\x8b"[..], b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"].iter().any(|magic| bytes.starts_with(magic))
-        || matches!(bytes, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]);
+    let is_archive =
+        [&b"\x1f\x8b"[..], b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"].iter().any(|magic| bytes.starts_with(magic))
+            || matches!(bytes, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]);
     if magic.is_empty() && !is_archive {
         assert_eq!(found.expect("nothing to unpack"), bytes);
     }

@@ -32,6 +32,12 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     }
     let _ = model.scorer.scores_of_machines(&items);
     let _ = model.scorer.support_among(&items);
+    // Data that end before the last feature.
+    if let Ok(narrow) = Features::dense(1, vec![1.0, -0.5], Precision::F64)
+        && let Ok(narrow) = Items::new(narrow, None, None)
+    {
+        let _ = model.scorer.scores(&narrow);
+    }
     let _ = model.classify(&items);
     let _ = model.grade(&items);
     if let Ok(set) = PairSet::new(items, vec![Pair { left: 0, right: 1 }, Pair { left: 1, right: 1 }])

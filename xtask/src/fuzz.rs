@@ -72,7 +72,8 @@ pub(super) fn run(args: &[&str]) -> Outcome {
     let scratch = root().join("target/fuzz");
     let folder = scratch.join(format!("files-{}", std::process::id()));
     let in_memory = Path::new("/dev/shm");
-    let files = if in_memory.is_dir() { in_memory.join(format!("rankwise-fuzz-{}", std::process::id())) } else { folder };
+    let files =
+        if in_memory.is_dir() { in_memory.join(format!("rankwise-fuzz-{}", std::process::id())) } else { folder };
     fs::create_dir_all(&files).map_err(|e| format!("{}: {e}", files.display()))?;
     let shares: u64 = wanted.iter().map(|target| target.share).sum();
     let queue = Mutex::new(wanted.iter().copied().collect::<VecDeque<_>>());
@@ -104,8 +105,10 @@ fn build() -> Result<PathBuf, String> {
         return Err("cargo-fuzz is not there: cargo install cargo-fuzz --locked".into());
     }
     let triple = host()?;
-    let target_dir = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target/fuzz-build"), PathBuf::from);
-    let mut build = command("cargo", &["fuzz", "build", "-s", "none", "-a", "--no-trace-compares", "--target", &triple]);
+    let target_dir =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target/fuzz-build"), PathBuf::from);
+    let mut build =
+        command("cargo", &["fuzz", "build", "-s", "none", "-a", "--no-trace-compares", "--target", &triple]);
     // cargo-fuzz finds its crate by the folder it is called in.
     build.current_dir(root().join("fuzz")).env("CARGO_TARGET_DIR", &target_dir);
     step("build", &mut build)?;
@@ -164,7 +167,10 @@ fn feed(target: &Target, inputs: u64, programs: &Path, scratch: &Path, files: &P
 
 fn report(found: Vec<Result<Found, String>>, scratch: &Path) -> Outcome {
     let found = found.into_iter().collect::<Result<Vec<Found>, String>>()?;
-    println!("\n{:<12} {:>13} {:>9} {:>12} {:>9} {:>9}", "target", "inputs", "seconds", "inputs/s", "features", "findings");
+    println!(
+        "\n{:<12} {:>13} {:>9} {:>12} {:>9} {:>9}",
+        "target", "inputs", "seconds", "inputs/s", "features", "findings"
+    );
     let line = |name: &str, inputs: u64, seconds: f64, coverage: &str, findings: usize| {
         let speed = inputs as f64 / seconds.max(1e-9);
         println!("{name:<12} {inputs:>13} {seconds:>9.1} {speed:>12.0} {coverage:>9} {findings:>9}");
@@ -179,5 +185,8 @@ fn report(found: Vec<Result<Found, String>>, scratch: &Path) -> Outcome {
     if findings == 0 {
         return Ok(());
     }
-    Err(format!("findings in {0}, the logs beside it say more; again with `TARGET FILE`", scratch.join("findings").display()))
+    Err(format!(
+        "findings in {0}, the logs beside it say more; again with `TARGET FILE`",
+        scratch.join("findings").display()
+    ))
 }

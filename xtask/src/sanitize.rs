@@ -3,8 +3,7 @@
 use super::{Outcome, cargo, fuzz, root, step};
 
 /// Tests whose names have one of these in them reach every unsafe place of the library but the Python package.
-const REACHING: [&str; 9] =
-    ["math", "features", "terms", "arena", "cache", "buffer", "tiles", "block_file", "online"];
+const REACHING: [&str; 9] = ["math", "features", "terms", "arena", "cache", "buffer", "tiles", "block_file", "online"];
 
 pub(super) fn run() -> Outcome {
     let triple = fuzz::host()?;

@@ -125,7 +125,12 @@ fn killed_commands_leave_old_files_or_new_ones() {
         begin(&room, job);
         let (again, _) = undisturbed(&room, job);
         assert!(again == new, "{}: another answer after kills", job.words);
-        println!("{}: {:.2} s, {n_killed} killed, {n_new} new files, {} unfinished", job.words, took.as_secs_f64(), left.len());
+        println!(
+            "{}: {:.2} s, {n_killed} killed, {n_new} new files, {} unfinished",
+            job.words,
+            took.as_secs_f64(),
+            left.len()
+        );
         unfinished(&room).iter().for_each(|name| std::fs::remove_file(room.path(name)).unwrap());
     }
 }
@@ -148,7 +153,12 @@ fn signals_that_ask_to_end_leave_nothing_unfinished() {
             assert!(is_sound, "{} {signal}: {status}", job.words);
             let n_new = check(&room, job, &new, signal);
             assert!(status.code() != Some(0) || n_new == job.files.len(), "{} {signal}", job.words);
-            assert!(unfinished(&room).is_empty() || status.code().is_none(), "{} {signal}: {:?}", job.words, unfinished(&room));
+            assert!(
+                unfinished(&room).is_empty() || status.code().is_none(),
+                "{} {signal}: {:?}",
+                job.words,
+                unfinished(&room)
+            );
         }
     }
 }
@@ -207,8 +217,10 @@ fn a_full_disk_is_told_and_keeps_the_old_file() {
             let said = room.run(words).ends(1).err;
             assert!(said.contains("error: ") && said.contains("space"), "{words}: {said}");
             assert_eq!(room.bytes(name), BEFORE, "{words}");
-            let names: Vec<String> =
-                std::fs::read_dir(&disk).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+            let names: Vec<String> = std::fs::read_dir(&disk)
+                .unwrap()
+                .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())
+                .collect();
             assert_eq!(names, [name.trim_start_matches("disk/")], "{words}");
             std::fs::remove_file(room.path(name)).unwrap();
         }

@@ -95,11 +95,7 @@ impl<'a> Space<'a> {
             let psi = map.describe(items)?;
             (map, psi, false)
         };
-        let features = if is_beside {
-            map.joined(items, &psi)?
-        } else {
-            Features::dense_of(n_items, map.len(), psi)?
-        };
+        let features = if is_beside { map.joined(items, &psi)? } else { Features::dense_of(n_items, map.len(), psi)? };
         Ok(Space {
             features: Cow::Owned(features),
             rows,

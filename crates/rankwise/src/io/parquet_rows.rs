@@ -200,9 +200,7 @@ impl Column {
 }
 
 /// The crate takes some numbers of a damaged file on trust, and panics where they make no sense.
-fn guarded<T>(
-    read: impl FnOnce() -> std::result::Result<T, ParquetError>,
-) -> std::result::Result<T, ParquetError> {
+fn guarded<T>(read: impl FnOnce() -> std::result::Result<T, ParquetError>) -> std::result::Result<T, ParquetError> {
     let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
     read.unwrap_or_else(|_| Err(ParquetError::General("the file contradicts itself".into())))
 }

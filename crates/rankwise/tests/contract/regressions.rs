@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use rankwise::data::simulate::{Norm, Simulation};
 use rankwise::data::{Comparisons, Features, Items, Outcome, Pair, PairSet, Precision, Random};
-use rankwise::model::ThresholdRule;
+use rankwise::model::{ScoreFunction, ThresholdRule};
 use rankwise::{CompareRank, CompareSvm, Davidson, Effort, Error, Gamma, Kernel, Loss, Stop, Variant};
 
 fn simulated(n_pairs: usize, seed: u64) -> Comparisons {
@@ -120,7 +120,7 @@ fn the_objective_is_that_of_the_weights_however_large_c_is() {
     for variant in [Variant::Rank, Variant::Rank2] {
         let model = CompareRank::new(variant).c(c).loss(Loss::Hinge).fit(&data).unwrap().model;
         let scores = model.scorer.scores(&data.set.items).unwrap();
-        let rankwise::model::ScoreFunction::Linear { weights, .. } = &model.scorer.function else { unreachable!() };
+        let ScoreFunction::Linear { weights, .. } = &model.scorer.function else { unreachable!() };
         let times = if variant == Variant::Rank { 1.0 } else { 2.0 };
         let losses = 5.0 + 13.0 * (1.0 - (scores[1] - scores[0])).max(0.0);
         let plain = 0.5 * weights.iter().map(|w| w * w).sum::<f64>() + times * c * losses;
@@ -134,12 +134,20 @@ fn the_objective_is_that_of_the_weights_however_large_c_is() {
 #[test]
 fn a_model_of_countless_features_scores_narrow_items() {
     const WIDE: usize = 3_000_000_000;
-    let (starts, columns) = (vec![0, 2, 4, 6, 8], vec![0, 1, 0, WIDE as u32 - 1, 0, 1, 0, 1]);
-    let features = Features::sparse(WIDE, starts, columns, vec![1.0, 2.0, 3.0, 1.0, -1.0, 0.5, 2.0, 2.0]).unwrap();
-    let items = Items::new(features, None, None).unwrap();
-    let data = rankwise::data::Ranking::new(items, vec![1.0, 3.0, 0.0, 2.0], None).unwrap();
-    let model = rankwise::RankSvm::new().kernel(Kernel::rbf(0.5)).fit(&data).unwrap().model;
-    let narrow = Items::new(Features::dense(2, vec![1.0, 2.0, -1.0, 0.5], Precision::F64).unwrap(), None, None).unwrap();
-    let (found, all) = (model.scorer.scores(&narrow).unwrap(), model.scorer.scores(&data.items).unwrap());
-    assert!((found[0] - all[0]).abs() < 1e-12 && (found[1] - all[2]).abs() < 1e-12, "{found:?} {all:?}");
+    let values = vec![1.0, 2.0, 3.0, 1.0, -1.0, 0.5, 2.0, 2.0];
+    let columns = [0, 1].repeat(4);
+    let features = Features::sparse(2, vec![0, 2, 4, 6, 8], columns, values.clone()).unwrap();
+    let data = Items::new(features, None, None).unwrap();
+    let data = rankwise::data::Ranking::new(data, vec![1.0, 3.0, 0.0, 2.0], None).unwrap();
+    let mut model = rankwise::RankSvm::new().kernel(Kernel::rbf(0.5)).fit(&data).unwrap().model;
+    let expected = model.scorer.scores(&data.items).unwrap();
+    // As a file may say it.
+    model.scorer.n_features = WIDE;
+    let ScoreFunction::Kernel { support, .. } = &mut model.scorer.function else { unreachable!() };
+    *support = support.widened(WIDE);
+    let narrow = Items::new(Features::dense(2, values, Precision::F64).unwrap(), None, None).unwrap();
+    let found = model.scorer.scores(&narrow).unwrap();
+    for (found, expected) in found.iter().zip(&expected) {
+        assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+    }
 }

@@ -285,15 +285,16 @@ fn items_without_features_are_not_converted_into_others() {
     let lines = folder.write("a.svm", "1 # a\n0 # b\n");
     let ids = folder.write("b.csv", "id,label\na,1\nb,0\n");
     let to = |source: &Source, name: &str| {
-        convert(source, &Columns::default(), &folder.path(name), &Conversion::default()).map(|converted| converted.features)
+        convert(source, &Columns::default(), &folder.path(name), &Conversion::default())
+            .map(|converted| converted.features)
     };
     for name in ["c.csv", "c.tsv"] {
         says(to(&lines, name), &["no features"]);
-        assert_eq!(to(&ids, name).unwrap(), 0);
+        says(to(&ids, name), &["no feature columns"]);
     }
     for name in ["c.svm", "c.rwb"] {
         assert_eq!(to(&lines, name).unwrap(), 0);
-        says(to(&ids, name), &["no features"]);
+        says(to(&ids, name), &["no feature columns"]);
     }
 }
 

@@ -338,7 +338,10 @@ fn a_feature_of_a_large_number_takes_no_memory_for_those_before_it() {
     let fold = LetorFolds::read(&folder.path("")).unwrap().fold(1, Precision::Auto).unwrap();
     for part in [&fold.train, &fold.validation, &fold.test] {
         assert_eq!(part.items.features.n_cols(), 2_000_000_000);
-        assert_eq!(part.items.features.n_stored(), if part.n_items() == 6 { 12 } else { part.items.features.n_stored() });
+        assert_eq!(
+            part.items.features.n_stored(),
+            if part.n_items() == 6 { 12 } else { part.items.features.n_stored() }
+        );
     }
     let mut row = Vec::new();
     fold.train.items.features.for_each_in_row(1, |column, value| row.push((column, value)));

@@ -27,7 +27,9 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 /// Whether a line has unsafe code in it, beside comments and texts.
 fn is_unsafe(line: &str) -> bool {
     let code = line.split("//").next().unwrap_or_default();
-    ["unsafe {", "unsafe impl", "unsafe fn", "unsafe extern", "unsafe trait", "unsafe("].iter().any(|word| code.contains(word))
+    ["unsafe {", "unsafe impl", "unsafe fn", "unsafe extern", "unsafe trait", "unsafe("]
+        .iter()
+        .any(|word| code.contains(word))
 }
 
 #[test]

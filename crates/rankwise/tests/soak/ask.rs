@@ -13,8 +13,20 @@ use rankwise::{
 use crate::draw::{Data, classes, comparisons, ranking};
 
 pub(crate) const METHODS: [&str; 14] = [
-    "rank", "swap", "ridge", "online", "classify", "regress", "ordinal", "rvm", "rank-l1", "compare", "pair-rank",
-    "rank2", "davidson", "compare-lp",
+    "rank",
+    "swap",
+    "ridge",
+    "online",
+    "classify",
+    "regress",
+    "ordinal",
+    "rvm",
+    "rank-l1",
+    "compare",
+    "pair-rank",
+    "rank2",
+    "davidson",
+    "compare-lp",
 ];
 
 /// The longest that a fit may take.
@@ -148,9 +160,14 @@ impl Ask {
                     .effort(effort)
                     .fit(data),
                 "ridge" => Ridge::new().c(c).scale(scale).effort(effort).fit(data),
-                "online" => {
-                    OnlineSvm::new().c(c).scale(scale).balance(balance).steps(Some(500)).certify(true).effort(effort).fit(data)
-                }
+                "online" => OnlineSvm::new()
+                    .c(c)
+                    .scale(scale)
+                    .balance(balance)
+                    .steps(Some(500))
+                    .certify(true)
+                    .effort(effort)
+                    .fit(data),
                 "regress" => SvmRegressor::new()
                     .c(c)
                     .loss(loss)

@@ -83,7 +83,8 @@ fn look(ask: &Ask, data: &Data, fit: &Fit, random: &mut Random, told: &mut Told)
         Err(error) => faults.push(format!("cannot score what it was fitted to: {error}")),
     }
     if is_known {
-        let rounding = 1e-8 + objective(ask, data, model).map_or(0.0, |twin| twin.rounding / twin.value.abs().max(1e-12));
+        let rounding =
+            1e-8 + objective(ask, data, model).map_or(0.0, |twin| twin.rounding / twin.value.abs().max(1e-12));
         told.gap = gap;
         if has_norm && gap < -rounding {
             faults.push(format!("the gap {gap:e} is below 0"));
@@ -99,7 +100,13 @@ fn look(ask: &Ask, data: &Data, fit: &Fit, random: &mut Random, told: &mut Told)
             // Values of a kernel over items are f32 unless the tolerance asks for more, and so are features that random steps
             // have scaled.
             let is_single = matches!(data, Data::Items(_) | Data::Classes(_)) && ask.kernel != Kernel::Linear;
-            let most = if is_single { 1e-6f64.max(0.01 * ask.effort.tol) } else if ask.method == "online" { 1e-6 } else { 1e-9 };
+            let most = if is_single {
+                1e-6f64.max(0.01 * ask.effort.tol)
+            } else if ask.method == "online" {
+                1e-6
+            } else {
+                1e-9
+            };
             if difference > most {
                 faults.push(format!("objective {found}, the twin says {} ± {:e}", twin.value, twin.rounding));
             }

@@ -70,7 +70,12 @@ fn certificates_hold_whatever_is_fitted() {
         let ends: Vec<String> = ends.chain(tally.errors.iter().map(|(name, n)| format!("{name} {n}"))).collect();
         println!(
             "{method:<11} {:>4}  {:>11.1e}  {:>16.1e}  {:>9.2} ({:>5})  {}",
-            tally.fits, tally.largest_gap, tally.largest_difference, tally.slowest.0, tally.slowest.1, ends.join(", ")
+            tally.fits,
+            tally.largest_gap,
+            tally.largest_difference,
+            tally.slowest.0,
+            tally.slowest.1,
+            ends.join(", ")
         );
     }
     assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), findings.join("\n"));

@@ -62,9 +62,7 @@ impl Function {
         let (scored, absolute): (Vec<(f64, f64)>, f64) = match &model.scorer.function {
             ScoreFunction::Linear { weights, bias } => {
                 weights.iter().for_each(|w| square.add(w * w, 0.0));
-                let score = |row: &Vec<f64>| {
-                    sum(weights.iter().zip(row).map(|(w, x)| w * x).chain([*bias]).collect())
-                };
+                let score = |row: &Vec<f64>| sum(weights.iter().zip(row).map(|(w, x)| w * x).chain([*bias]).collect());
                 (rows.iter().map(score).collect(), weights.iter().map(|w| w.abs()).sum())
             }
             ScoreFunction::Kernel { kernel, support, coefficients, bias } => {
