@@ -3,8 +3,11 @@
 
 mod bench;
 mod docs;
+mod fuzz;
 mod python;
 mod reproduction;
+mod sanitize;
+mod soak;
 mod test;
 
 use std::path::PathBuf;
@@ -16,7 +19,10 @@ const USAGE: &str = "usage:
   cargo xtask bench NAME [ARGS…]      side by side with other tools; names: classes, cluster, comparing, comparing-kernel,
                                       coverage, kernel, ordinal, programs, python, tuning, ranking, ratings,
                                       out-of-core
-  cargo xtask reproduction --data DIR every study of the papers, and docs/reproduction.md from what they say";
+  cargo xtask reproduction --data DIR every study of the papers, and docs/reproduction.md from what they say
+  cargo xtask fuzz [--runs N] [TARGET…] N inputs for readers and the model file, or for those named
+  cargo xtask soak [--fits N] [--seed S] N small fits of every kind, their certificates computed again
+  cargo xtask sanitize                the tests of unsafe code with the address sanitizer";
 
 /// What a task comes back with: what went wrong, in words.
 type Outcome = Result<(), String>;
@@ -29,6 +35,9 @@ fn main() -> ExitCode {
         ["docs", "--built"] => docs::check(),
         ["reproduction", "--data", data] => reproduction::run(data),
         ["bench", name, rest @ ..] => bench::run(name, rest),
+        ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["soak", rest @ ..] => soak::run(rest),
+        ["sanitize"] => sanitize::run(),
         _ => Err(USAGE.to_string()),
     };
     match outcome {
@@ -55,6 +64,12 @@ fn command(program: &str, args: &[&str]) -> Command {
 /// The cargo that runs this.
 fn cargo(args: &[&str]) -> Command {
     command(&std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()), args)
+}
+
+/// The number behind an option.
+fn number(option: &str, typed: Option<&&str>) -> Result<u64, String> {
+    let number = typed.and_then(|typed| typed.parse().ok());
+    number.ok_or_else(|| format!("{option} {}: expected a whole number", typed.unwrap_or(&"")))
 }
 
 /// Runs a step and says which one failed.

@@ -17,6 +17,7 @@ mod inspect;
 mod item_methods;
 mod joint_classes;
 mod kernel_items;
+mod killed;
 mod online;
 mod ordinal;
 mod predict;

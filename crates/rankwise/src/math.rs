@@ -162,6 +162,7 @@ macro_rules! wide {
                     && is_x86_feature_detected!("avx512bw")
                     && is_x86_feature_detected!("avx512dq")
                     && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx2")
                     && is_x86_feature_detected!("fma")
                 {
                     // SAFETY: the processor has just said that it has these instructions.

@@ -208,3 +208,46 @@ impl<'a> Values<'a> {
         self.parts()?.into_iter().map(find).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rankwise::data::Random;
+
+    use super::TypedGrid;
+
+    /// Whatever is typed has an answer or an error, and an answer has no more values than are possible.
+    #[test]
+    fn any_text_is_answered() {
+        let words =
+            ["C", "c", "gamma", "degree", "coef0", "epsilon", "kernel", "loss", "=", ":", ",", "1", "0", "-", "e", "."];
+        let more = [
+            "1e3",
+            "1e-3",
+            "1e308",
+            "1e-320",
+            "inf",
+            "nan",
+            "scale",
+            "rbf",
+            "hinge",
+            "10000",
+            "10001",
+            "99999999999",
+            "é",
+            " ",
+        ];
+        let words: Vec<&str> = words.into_iter().chain(more).collect();
+        let mut random = Random::new(3);
+        let mut n_answers = 0;
+        for round in 0..20_000 {
+            let mut text = if round % 2 == 0 { "C=".to_string() } else { String::new() };
+            (0..random.below(9)).for_each(|_| text += words[random.below(words.len())]);
+            if let Ok(grid) = TypedGrid::parse(&[text]) {
+                n_answers += 1;
+                let numbers = [grid.c, grid.coef0, grid.epsilon];
+                assert!(numbers.iter().flatten().all(|values| values.len() <= super::MAX_POINTS && !values.is_empty()));
+            }
+        }
+        assert!(n_answers > 500, "{n_answers}");
+    }
+}

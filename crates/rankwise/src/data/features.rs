@@ -68,6 +68,13 @@ impl Features {
         Ok(Features { n_rows, n_cols, values, layout: Layout::Dense })
     }
 
+    /// Dense rows in f64, as many as are said: numbers of no columns do not tell.
+    pub(crate) fn dense_of(n_rows: usize, n_cols: usize, values: Vec<f64>) -> Result<Self> {
+        let features = Self::dense(n_cols, values, Precision::F64)?;
+        debug_assert!(n_cols == 0 || features.n_rows == n_rows);
+        Ok(Features { n_rows, ..features })
+    }
+
     /// [`Features::dense`] from rows of finite numbers that lie anywhere, without a copy of them in f64 beside.
     pub(crate) fn dense_rows<'a>(
         n_cols: usize,
@@ -358,6 +365,25 @@ impl Features {
             Values::F64(_) => Values::F64(values.into()),
         };
         Features { n_rows: self.n_rows, n_cols: columns.len(), values, layout: Layout::Dense }
+    }
+
+    /// The same rows with columns of zeros behind them. Dense rows stay dense unless nearly all of them would be such zeros.
+    pub fn widened(&self, n_cols: usize) -> Self {
+        let n_cols = n_cols.max(self.n_cols);
+        let most = self.n_stored().saturating_mul(4).max(1 << 24);
+        match &self.layout {
+            Layout::Sparse { .. } => Features { n_cols, ..self.clone() },
+            Layout::Dense if self.n_rows.saturating_mul(n_cols) <= most => {
+                let columns: Vec<Option<usize>> = (0..n_cols).map(|at| (at < self.n_cols).then_some(at)).collect();
+                self.select_columns(&columns)
+            }
+            Layout::Dense => {
+                let starts: Vec<usize> = (0..=self.n_rows).map(|row| row * self.n_cols).collect();
+                let columns: Vec<u32> = (0..self.n_rows).flat_map(|_| 0..self.n_cols as u32).collect();
+                let layout = Layout::Sparse { starts: starts.into(), columns: columns.into() };
+                Features { n_cols, layout, ..self.clone() }
+            }
+        }
     }
 
     /// These rows, then those of `other`; both must have the same columns.

@@ -5,7 +5,7 @@
 //! slowly where it has little curvature. What the losses ask for at the minimum are these coefficients.
 
 use super::item_machine::{Aim, Members, in_weights};
-use crate::data::{Features, Precision};
+use crate::data::Features;
 use crate::kernel::{KernelFunction, Landmarks};
 use crate::problem::ItemTerm;
 use crate::solver::Limits;
@@ -68,7 +68,7 @@ fn over_rows(
     if chosen.map.len() == most && most < used.len() {
         return None;
     }
-    let psi = Features::dense(chosen.map.len(), chosen.values, Precision::F64).ok()?;
+    let psi = Features::dense_of(used.len(), chosen.map.len(), chosen.values).ok()?;
     let place = |row: u32| used.partition_point(|&used| used < row as usize) as u32;
     let terms: Vec<ItemTerm> =
         members.rows.iter().zip(&members.terms).map(|(&row, term)| ItemTerm { row: place(row), ..*term }).collect();

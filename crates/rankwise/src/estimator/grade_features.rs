@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::grade_machine::{GradeMachine, Graded, Minimum, Variables, minimise};
 use super::item_machine::{Aim, Machine};
 use super::item_start::Start;
-use crate::data::{Features, Precision};
+use crate::data::Features;
 use crate::kernel::{Chosen, ItemKernel, KernelFunction, Landmarks};
 use crate::math::dot;
 use crate::problem::{BlockSums, GradeDuals, GradeSums};
@@ -36,7 +36,7 @@ pub(super) fn solve(
     }
     let numbers: Vec<usize> = used.iter().map(|&row| row as usize).collect();
     let mut chosen = Landmarks::choose(function, &rows.select_rows(&numbers), used.len()).ok()?;
-    let psi = Features::dense(chosen.map.len(), std::mem::take(&mut chosen.values), Precision::F64).ok()?;
+    let psi = Features::dense_of(used.len(), chosen.map.len(), std::mem::take(&mut chosen.values)).ok()?;
     let places: Vec<u32> = members.items.iter().map(|row| used.partition_point(|used| used < row) as u32).collect();
     let mut sums = GradeSums::new(
         &psi,

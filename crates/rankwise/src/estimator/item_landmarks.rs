@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::item_dual::feasible;
 use super::item_machine::{Aim, DistinctRows, Machine, Members, dual_of, in_weights};
 use super::item_start::Start;
-use crate::data::{Features, Precision};
+use crate::data::Features;
 use crate::error::{Error, Result};
 use crate::kernel::{Approx, Chosen, Kernel, KernelFunction, KernelMatrix, Landmarks, SymmetricMatrix};
 use crate::math::dot;
@@ -59,7 +59,7 @@ impl<'a> Described<'a> {
                 (map, values)
             }
         };
-        let psi = Features::dense(map.len(), values, Precision::F64)?;
+        let psi = Features::dense_of(rows.n_rows(), map.len(), values)?;
         Ok(Described { map, psi, distinct })
     }
 

@@ -1,6 +1,6 @@
 //! Items with labels as kernel machines see them: those that are in a pair, their kernel matrix, losses of their scores.
 
-use crate::data::{Features, Precision, Random, RankView, Ranking, Scaler};
+use crate::data::{Features, Random, RankView, Ranking, Scaler};
 use crate::error::{Error, Result};
 use crate::kernel::{Chosen, Kernel, KernelFunction, KernelMatrix, LandmarkBasis, Landmarks, SymmetricMatrix};
 use crate::model::ScoreFunction;
@@ -86,7 +86,7 @@ impl KernelItems {
         for (row, out) in all.chunks_exact_mut(width.max(1)).enumerate() {
             self.units.for_each_in_row(row, |column, _| out.copy_from_slice(&values[column * width..][..width]));
         }
-        Features::dense(width, all, Precision::F64)
+        Features::dense_of(self.units.n_rows(), width, all)
     }
 
     /// The largest K(x, x).

@@ -33,6 +33,7 @@ mod online_start;
 mod online_terms;
 mod ordinal;
 mod pair_estimator;
+mod pair_objective;
 mod pair_solution;
 mod pair_weights;
 mod pairs;

@@ -348,9 +348,7 @@ impl OnlineRun {
         let n_cols = scaler.divisor.len();
         let wide = match n_cols > features.n_cols() && !features.is_sparse() {
             // Columns that a part lacks are 0 there, not their mean.
-            true => Cow::Owned(
-                features.select_columns(&(0..n_cols).map(|k| (k < features.n_cols()).then_some(k)).collect::<Vec<_>>()),
-            ),
+            true => Cow::Owned(features.widened(n_cols)),
             false => Cow::Borrowed(features),
         };
         let scaled = narrowed(scaler.apply(&wide)?, features);

@@ -314,6 +314,7 @@ impl<'e> Instance<'e, '_> {
             solution.beta = solution.beta.map(|_| constant.beta);
             solution.gap = (constant.objective - certificate.dual) / constant.objective.max(1e-12);
         }
+        self.settle_for_weights(&mut solution, certificate.dual);
         if (-1e-9..0.0).contains(&solution.gap) {
             solution.gap = 0.0; // rounding
         }

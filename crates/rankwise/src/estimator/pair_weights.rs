@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::pair_solution::{By, Instance, Margins, Solution};
-use crate::data::{Features, Outcome, Precision};
+use crate::data::{Features, Outcome};
 use crate::error::{Error, Result};
 use crate::kernel::{Approx, Chosen, KernelFunction, KernelMatrix, Landmarks, SymmetricMatrix};
 use crate::loss::Loss;
@@ -95,8 +95,7 @@ impl<'a> Space<'a> {
             let psi = map.describe(items)?;
             (map, psi, false)
         };
-        let features =
-            if is_beside { map.joined(items, &psi)? } else { Features::dense(map.len(), psi, Precision::F64)? };
+        let features = if is_beside { map.joined(items, &psi)? } else { Features::dense_of(n_items, map.len(), psi)? };
         Ok(Space {
             features: Cow::Owned(features),
             rows,

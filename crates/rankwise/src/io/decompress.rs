@@ -77,6 +77,18 @@ pub(super) fn reader(mut raw: Box<dyn Read>, path: &Path) -> Result<Decompressed
     Ok(Decompressed { reader, action: if found.is_some() { "decompress" } else { "read" } })
 }
 
+/// All decompressed bytes of an archive, up to a number of them.
+#[cfg(fuzzing)]
+pub fn all_bytes(archive: Vec<u8>, name: &str, at_most: u64) -> Result<Vec<u8>> {
+    let path = Path::new(name);
+    let Decompressed { reader, action } = reader(Box::new(io::Cursor::new(archive)), path)?;
+    let mut bytes = Vec::new();
+    match reader.take(at_most).read_to_end(&mut bytes) {
+        Ok(_) => Ok(bytes),
+        Err(source) => Err(Error::Io { path: path.into(), action, source }),
+    }
+}
+
 /// A decoder whose errors are sentences.
 struct Plainly<R>(R);
 

@@ -28,6 +28,13 @@ mod text;
 mod trec;
 mod write;
 
+/// What only fuzzing reaches from outside.
+#[cfg(fuzzing)]
+pub mod fuzzing {
+    pub use super::decompress::all_bytes;
+    pub use super::svmlight::usual_number;
+}
+
 pub use block_file::BlockFile;
 pub use convert::{Conversion, Converted, convert, convert_ranking};
 pub use games::{TimeUnit, Times};

@@ -8,7 +8,8 @@ use crate::error::{Error, Result};
 
 /// Writes a file so that it appears at `path` complete or not at all.
 ///
-/// What `write` produces goes to a temporary file in the same directory, which takes the place of `path` only when
+/// What `write` produces goes to a temporary file in the same directory (`.rankwise-` and random letters; one that a killed
+/// program has left behind may be deleted), which takes the place of `path` only when
 /// everything has reached the disk; on any error the temporary file is removed and what was at `path` stays. An
 /// existing file keeps its permissions, a symbolic link keeps pointing where it does. A terminal, a pipe and the like
 /// (`/dev/stdout`) cannot be renamed over and are written directly.

@@ -73,7 +73,7 @@ impl ParquetRows {
             });
         };
         let file = File::open(path).map_err(|source| Error::Io { path: path.clone(), action: "open", source })?;
-        let file = SerializedFileReader::new(file).map_err(|error| fault(&name, &error))?;
+        let file = guarded(|| SerializedFileReader::new(file)).map_err(|error| fault(&name, &error))?;
         let schema = file.metadata().file_metadata().schema_descr();
         let (mut names, mut columns) = (Vec::new(), Vec::new());
         for column in schema.columns() {
@@ -112,7 +112,7 @@ impl ParquetRows {
         }
         let n = self.n_left.min(ROWS_AT_A_TIME);
         for column in &mut self.columns {
-            column.decode(n).map_err(|error| fault(&self.source, &error))?;
+            guarded(|| column.decode(n)).map_err(|error| fault(&self.source, &error))?;
         }
         (self.n_left, self.n_decoded, self.at) = (self.n_left - n, n, 0);
         Ok(true)
@@ -127,7 +127,7 @@ impl ParquetRows {
             }
             usize::try_from(group.metadata().num_rows()).map_err(|_| ParquetError::General("negative rows".into()))
         };
-        self.n_left = open().map_err(|error| fault(&self.source, &error))?;
+        self.n_left = guarded(&mut open).map_err(|error| fault(&self.source, &error))?;
         self.next_group += 1;
         Ok(())
     }
@@ -197,6 +197,12 @@ impl Column {
         };
         Ok(())
     }
+}
+
+/// The crate takes some numbers of a damaged file on trust, and panics where they make no sense.
+fn guarded<T>(read: impl FnOnce() -> std::result::Result<T, ParquetError>) -> std::result::Result<T, ParquetError> {
+    let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
+    read.unwrap_or_else(|_| Err(ParquetError::General("the file contradicts itself".into())))
 }
 
 /// Exactly `n` cells of a column.

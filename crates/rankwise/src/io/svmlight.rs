@@ -59,6 +59,12 @@ pub(super) fn read_joined(
     })
 }
 
+/// The number that a text begins with and where it ends, if it is of the usual kind, which is read without the standard library.
+#[cfg(fuzzing)]
+pub fn usual_number(text: &[u8]) -> Option<(f64, usize)> {
+    number::usual_number(text, 0)
+}
+
 /// The format has no columns to be named.
 pub(super) fn check_columns(source: &Source, columns: &Columns) -> Result<()> {
     refuse_columns(source, columns, "in SVMlight's format, which has none")

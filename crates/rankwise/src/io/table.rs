@@ -210,7 +210,9 @@ impl Table {
             ));
         }
         table.header.line = table.text_line();
-        let names = (0..table.n_fields()).map(|column| Ok(table.text(column)?.to_string())).collect::<Result<_>>()?;
+        // A byte order mark at the end of a blank is still none of a name, and would be taken off where a copy begins with it.
+        let name = |text: &str| text.trim_matches(|c: char| c == '\u{feff}' || c.is_whitespace()).to_string();
+        let names = (0..table.n_fields()).map(|column| Ok(name(table.text(column)?))).collect::<Result<_>>()?;
         Ok((table, names))
     }
 

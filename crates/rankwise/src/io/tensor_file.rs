@@ -130,7 +130,8 @@ impl<'a> TensorFile<'a> {
     pub(super) fn verify(&mut self) -> Result<(), Fault> {
         match self.texts.remove(CHECKSUM) {
             None => Err(Fault::damaged(format!("it has no checksum (entry {CHECKSUM:?})"))),
-            Some(found) if found == self.checksum() => Ok(()),
+            // Fuzzing would never get past it.
+            Some(found) if cfg!(fuzzing) || found == self.checksum() => Ok(()),
             Some(_) => Err(Fault::damaged("its checksum is wrong: it was damaged or changed after training")),
         }
     }

@@ -156,8 +156,13 @@ impl Read for TextReader {
                 return Ok(kept);
             }
         }
-        if self.state == State::Quoted && self.until_end.is_none() {
-            return Err(io::Error::other(UnclosedQuote { ..self.opened }));
+        if self.state == State::Quoted {
+            if self.until_end.is_none() {
+                return Err(io::Error::other(UnclosedQuote { ..self.opened }));
+            }
+            // The NUL is what is told of, with the line of its row, which is counted from the row's end.
+            (self.state, self.last, buffer[0]) = (State::QuoteInQuotes, b'"', b'"');
+            return Ok(1);
         }
         if self.last == b'\n' {
             return Ok(0);

@@ -191,14 +191,29 @@ impl Scorer {
 
     /// The features of items as the function wants them: columns matched, scaled.
     pub(crate) fn read<'a>(&self, items: &'a Items) -> Result<Cow<'a, Features>> {
+        if self.is_wider(items) {
+            // A file may claim any number of features, of which no list is made.
+            return self.scaled(Cow::Owned(items.features.widened(self.n_features)));
+        }
         let arranged = match self.match_columns(items)? {
             Some(columns) => Cow::Owned(items.features.select_columns(&columns)),
             None => Cow::Borrowed(&items.features),
         };
+        self.scaled(arranged)
+    }
+
+    fn scaled<'a>(&self, features: Cow<'a, Features>) -> Result<Cow<'a, Features>> {
         Ok(match &self.scaler {
-            Some(scaler) => Cow::Owned(scaler.apply(&arranged)?),
-            None => arranged,
+            Some(scaler) => Cow::Owned(scaler.apply(&features)?),
+            None => features,
         })
+    }
+
+    /// Whether the data end before the last of the features, and neither side has names.
+    fn is_wider(&self, items: &Items) -> bool {
+        let has_names = self.feature_names.is_some() || items.feature_names.is_some();
+        let are_features = !self.are_indicators && !items.are_indicators;
+        are_features && !has_names && items.features.n_cols() < self.n_features
     }
 
     /// Which of the items the support items are, of equal ones the first; `None` for a function without support items, and where

@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use rankwise::data::simulate::{Norm, Simulation};
-use rankwise::data::{Comparisons, Features, Items, Outcome, PairSet, Precision, Random};
-use rankwise::model::ThresholdRule;
-use rankwise::{CompareSvm, Effort, Error, Kernel, Loss, Stop, Variant};
+use rankwise::data::{Comparisons, Features, Items, Outcome, Pair, PairSet, Precision, Random};
+use rankwise::model::{ScoreFunction, ThresholdRule};
+use rankwise::{CompareRank, CompareSvm, Davidson, Effort, Error, Gamma, Kernel, Loss, Stop, Variant};
 
 fn simulated(n_pairs: usize, seed: u64) -> Comparisons {
     Simulation { norm: Norm::L1, n_pairs, ties: 0.5, noise: 0.25, seed }.draw().unwrap()
@@ -88,4 +88,66 @@ fn linear_machines_do_not_mind_scales_correlations_or_large_c() {
         }
     }
     assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+}
+
+fn judged(rows: &[Vec<f64>], pairs: &[(u32, u32)], outcomes: Vec<Outcome>) -> Comparisons {
+    let features = Features::dense(rows[0].len(), rows.concat(), Precision::F64).unwrap();
+    let pairs = pairs.iter().map(|&(left, right)| Pair { left, right }).collect();
+    let set = PairSet::new(Items::new(features, None, None).unwrap(), pairs).unwrap();
+    Comparisons::new(set, outcomes, None, None).unwrap()
+}
+
+/// The features that such a kernel is made of are none, and numbers of no columns do not tell how many rows they have.
+#[test]
+fn a_kernel_that_is_zero_on_all_items_is_fitted() {
+    let data = judged(&[vec![0.0], vec![0.0]], &[(0, 1), (1, 0), (0, 1)], Outcome::ALL.to_vec());
+    let kernel = Kernel::Poly { gamma: Gamma::Value(1.0), coef0: 0.0, degree: 2 };
+    let likelihood = Davidson::new().kernel(kernel).fit(&data).unwrap().model;
+    assert_eq!(likelihood.scorer.scores(&data.set.items).unwrap(), [0.0, 0.0]);
+    for loss in Loss::ALL {
+        let model = CompareSvm::new().kernel(kernel).loss(loss).fit(&data).unwrap().model;
+        assert_eq!(model.scorer.scores(&data.set.items).unwrap(), [0.0, 0.0], "{loss:?}");
+    }
+}
+
+/// Weights are sums of coefficients of the size of C, and keep fewer digits than the coefficients.
+#[test]
+fn the_objective_is_that_of_the_weights_however_large_c_is() {
+    let rows = [vec![410.7830876717781, -300.9645189360247], vec![2104.34103133376, -891.1926356366422]];
+    let pairs: Vec<(u32, u32)> = (0..18).map(|k| if k < 5 { (0, 0) } else { (0, 1) }).collect();
+    let data = judged(&rows, &pairs, vec![Outcome::Right; 18]);
+    let c = 641891.5366131905;
+    for variant in [Variant::Rank, Variant::Rank2] {
+        let model = CompareRank::new(variant).c(c).loss(Loss::Hinge).fit(&data).unwrap().model;
+        let scores = model.scorer.scores(&data.set.items).unwrap();
+        let ScoreFunction::Linear { weights, .. } = &model.scorer.function else { unreachable!() };
+        let times = if variant == Variant::Rank { 1.0 } else { 2.0 };
+        let losses = 5.0 + 13.0 * (1.0 - (scores[1] - scores[0])).max(0.0);
+        let plain = 0.5 * weights.iter().map(|w| w * w).sum::<f64>() + times * c * losses;
+        let found = model.training.objective;
+        assert!((found / plain - 1.0).abs() < 1e-9, "{variant:?}: {found}, the model's is {plain}");
+        assert!(model.training.gap <= 1e-3 || model.training.stop == Stop::Stalled, "{variant:?}");
+    }
+}
+
+/// Data that end before the last feature of a model are as if they went on with zeros, however many.
+#[test]
+fn a_model_of_countless_features_scores_narrow_items() {
+    const WIDE: usize = 3_000_000_000;
+    let values = vec![1.0, 2.0, 3.0, 1.0, -1.0, 0.5, 2.0, 2.0];
+    let columns = [0, 1].repeat(4);
+    let features = Features::sparse(2, vec![0, 2, 4, 6, 8], columns, values.clone()).unwrap();
+    let data = Items::new(features, None, None).unwrap();
+    let data = rankwise::data::Ranking::new(data, vec![1.0, 3.0, 0.0, 2.0], None).unwrap();
+    let mut model = rankwise::RankSvm::new().kernel(Kernel::rbf(0.5)).fit(&data).unwrap().model;
+    let expected = model.scorer.scores(&data.items).unwrap();
+    // As a file may say it.
+    model.scorer.n_features = WIDE;
+    let ScoreFunction::Kernel { support, .. } = &mut model.scorer.function else { unreachable!() };
+    *support = support.widened(WIDE);
+    let narrow = Items::new(Features::dense(2, values, Precision::F64).unwrap(), None, None).unwrap();
+    let found = model.scorer.scores(&narrow).unwrap();
+    for (found, expected) in found.iter().zip(&expected) {
+        assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+    }
 }

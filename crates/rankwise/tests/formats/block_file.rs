@@ -278,6 +278,26 @@ fn what_is_wrong_with_the_input_leaves_nothing_behind() {
     assert!(room.names().iter().all(|name| !name.starts_with("out") && !name.starts_with('.')), "{:?}", room.names());
 }
 
+/// A table of ids alone means a feature for each item: nothing else may become one, and one nothing else.
+#[test]
+fn items_without_features_are_not_converted_into_others() {
+    let folder = Files::new();
+    let lines = folder.write("a.svm", "1 # a\n0 # b\n");
+    let ids = folder.write("b.csv", "id,label\na,1\nb,0\n");
+    let to = |source: &Source, name: &str| {
+        convert(source, &Columns::default(), &folder.path(name), &Conversion::default())
+            .map(|converted| converted.features)
+    };
+    for name in ["c.csv", "c.tsv"] {
+        says(to(&lines, name), &["no features"]);
+        says(to(&ids, name), &["no feature columns"]);
+    }
+    for name in ["c.svm", "c.rwb"] {
+        assert_eq!(to(&lines, name).unwrap(), 0);
+        says(to(&ids, name), &["no feature columns"]);
+    }
+}
+
 #[test]
 fn what_a_block_file_cannot_be_asked() {
     let room = Room::new();

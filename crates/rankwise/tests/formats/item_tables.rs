@@ -110,3 +110,10 @@ fn a_dropped_column_has_no_meaning() {
     let source = folder.write("items.csv", TABLE);
     assert_eq!(read_items(&source, &dropping(&["x"]), Precision::F64).unwrap().items.features.n_cols(), 1);
 }
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_name() {
+    let table = items("\u{feff}label, \u{feff}x\n1,2\n").unwrap();
+    assert_eq!((table.labels, table.items.feature_names), (Some(vec![1.0]), Some(vec!["x".to_string()])));
+    says(items(" \u{feff}\n1\n"), &["line 1, column 1", "without a name"]);
+}

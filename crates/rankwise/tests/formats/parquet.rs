@@ -174,3 +174,25 @@ fn conversion_there_and_back() {
     assert_eq!(first.items.features.to_dense(), last.items.features.to_dense());
     assert_eq!((first.labels, first.group_weights), (last.labels, last.group_weights));
 }
+
+/// Numbers of a file that make no sense are told of, whoever finds them: the crate that reads it panics at some.
+#[test]
+fn damaged_bytes_are_errors_and_no_panics() {
+    let folder = Files::new();
+    let text = folder.write("a.csv", "id,label,x\na,1,2.5\nb,0,-1\n");
+    let (whole, damaged) = (folder.path("a.parquet"), folder.path("b.parquet"));
+    convert(&text, &Columns::default(), &whole, &Conversion::default()).unwrap();
+    let bytes = std::fs::read(&whole).unwrap();
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ())); // they are told as errors
+    for at in 0..bytes.len() {
+        for value in [0, 0x7f, 0x80, 0xff, bytes[at] ^ 1] {
+            let mut changed = bytes.clone();
+            changed[at] = value;
+            std::fs::write(&damaged, changed).unwrap();
+            let source = rankwise::io::Source::parse(damaged.to_str().unwrap(), None).unwrap();
+            let _ = read_items(&source, &Columns::default(), Precision::Auto);
+        }
+    }
+    std::panic::set_hook(hook);
+}

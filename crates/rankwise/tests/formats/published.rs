@@ -101,6 +101,7 @@ fn what_is_wrong_with_an_arff_file_is_said() {
     says(ranking(ArffTarget::Named("k")), &["\"k\"", "nominal"]);
     says(ranking(ArffTarget::Named("z")), &["\"z\"", "a, k, t"]);
     says(table.without(&["z".into()]), &["\"z\"", "a, k, t"]);
+    says(table.without(&["a".into(), "k".into(), "t".into()]), &["no attribute is left"]);
     let without = table.without(&["a".into()]).unwrap().to_ranking(ArffTarget::Last, Precision::F64).unwrap();
     assert_eq!((without.n_incomplete, without.ranking.items.features.to_dense()), (0, vec![1.0, 0.0, 1.0, 0.0]));
     let none = arff("@attribute a numeric\n@attribute t numeric\n@data\n?,1\n").unwrap();
@@ -180,6 +181,8 @@ fn what_is_wrong_with_the_sushi_files_is_said() {
     let scores = std::fs::read_to_string(folder.path("sushi3b.5000.10.score")).unwrap();
     let last = scores.lines().last().unwrap();
     change("sushi3b.5000.10.score", last, "", &["2 rows", "3"]);
+    // An empty file has no line to be named.
+    change("sushi3b.5000.10.score", &scores, "", &["score: 0 rows", "3"]);
     change("sushi3b.5000.10.score", last, &format!("{last}\n{last}"), &["line 4", "more rows than the 3 people"]);
 }
 
@@ -323,4 +326,24 @@ fn real_letor_folds_have_their_documents() {
             assert_eq!(parts.map(|part| part.groups.len()), [157 * 3, 157, 156]);
         }
     }
+}
+
+#[test]
+fn a_feature_of_a_large_number_takes_no_memory_for_those_before_it() {
+    let folder = Files::new();
+    for part in 1..=5 {
+        let last = if part == 5 { " 2000000000:1" } else { "" };
+        folder.write(&format!("S{part}.txt"), format!("1 qid:{part} 1:1 2:2{last}\n0 qid:{part} 1:0.5 2:1\n"));
+    }
+    let fold = LetorFolds::read(&folder.path("")).unwrap().fold(1, Precision::Auto).unwrap();
+    for part in [&fold.train, &fold.validation, &fold.test] {
+        assert_eq!(part.items.features.n_cols(), 2_000_000_000);
+        assert_eq!(
+            part.items.features.n_stored(),
+            if part.n_items() == 6 { 12 } else { part.items.features.n_stored() }
+        );
+    }
+    let mut row = Vec::new();
+    fold.train.items.features.for_each_in_row(1, |column, value| row.push((column, value)));
+    assert_eq!(row, [(0, 0.5), (1, 1.0)]);
 }

@@ -112,6 +112,9 @@ fn broken_bytes() {
     says(pairs(b"left,right\na,b\na,\xff\n"), &["pairs.csv, line 3, column 2 (right)", "not UTF-8", "save the file"]);
     says(pairs(b"left,ri\xffght\na,b\n"), &["pairs.csv, line 1, column 2", "not UTF-8"]);
     says(pairs(b"\xff\xfel\0e\0f\0t\0"), &["pairs.csv, line 1, column 1", "UTF-8"]);
+    // A quote that nothing closes is no matter beside that, and the line is that of the row.
+    says(pairs(b"\"left\0,right\na,b\n"), &["pairs.csv, line 1, column 1", "NUL"]);
+    says(pairs(b"left,right\na,b\n\"a\0\nb,c\n"), &["pairs.csv, line 3, column 1 (left)", "NUL"]);
     // Two halves of a letter in two cells are not a letter, and columns that are read over count too.
     says(pairs(b"left,right\n\xc3,\xa9\n"), &["line 2, column 1 (left)", "not UTF-8"]);
     says(pairs(b"left,right,time\na,b,\xff\n"), &["line 2, column 3 (time)", "not UTF-8"]);

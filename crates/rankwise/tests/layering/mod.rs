@@ -1,5 +1,7 @@
 //! Who may use whom: every path from one module of the library to another is an edge of the table below.
 
+mod unsafe_code;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

@@ -279,8 +279,13 @@ fn sealed<const N: usize>(mut bytes: Vec<u8>, at: usize) -> [u8; N] {
     out
 }
 
+/// Whether a checksum is the one that was stored; in fuzzing any is, or nothing behind it would ever be reached.
+pub(super) fn is_checksum(found: u32, stored: u32) -> bool {
+    found == stored || cfg!(fuzzing)
+}
+
 fn check_seal(bytes: &[u8], at: usize) -> Option<()> {
-    (crc32fast::hash(&bytes[..at]) == u32_at(bytes, at)).then_some(())
+    is_checksum(crc32fast::hash(&bytes[..at]), u32_at(bytes, at)).then_some(())
 }
 
 pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {

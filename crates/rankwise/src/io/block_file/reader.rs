@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::layout::{
-    self, Array, ENTRY, Entry, FOOTER, Footer, HEADER, Placed, Shape, damaged, fault, impossible, u32_at,
+    self, Array, ENTRY, Entry, FOOTER, Footer, HEADER, Placed, Shape, damaged, fault, impossible, is_checksum, u32_at,
 };
 use super::positioned::{Little, read_exact, read_numbers};
 use crate::data::Features;
@@ -101,7 +101,7 @@ impl BlockFile {
         let footer = Footer::of_bytes(&footer, length, &name)?;
         let mut index = vec![0; footer.index_bytes as usize];
         read_exact(&file, footer.index_offset, &mut index).map_err(io("read"))?;
-        if crc32fast::hash(&index) != footer.index_crc {
+        if !is_checksum(crc32fast::hash(&index), footer.index_crc) {
             return Err(damaged(&name, "the index"));
         }
         let (entries, names) = index.split_at(footer.n_blocks as usize * ENTRY);
@@ -199,7 +199,7 @@ impl BlockFile {
             }
         }
         let part = || format!("block {} of {}", number + 1, self.blocks.len());
-        if hasher.finalize() != block.entry.crc {
+        if !is_checksum(hasher.finalize(), block.entry.crc) {
             return Err(damaged(&self.name, &part()));
         }
         if looks.are_sound() { Ok(()) } else { Err(impossible(&self.name, &part())) }

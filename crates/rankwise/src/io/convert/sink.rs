@@ -41,6 +41,11 @@ pub(super) fn check(format: Format, shape: &Shape) -> Result<()> {
         Format::SvmLight if shape.has_group_weights => {
             refuse("SVMlight's format has no weights of groups, and the items have some", "write .csv or .rwb")
         }
+        // A table of ids alone means a feature for each item, and one without either is none.
+        Format::Csv | Format::Tsv | Format::Parquet if shape.n_features == 0 => refuse(
+            "the items have no features, and a table would read as others",
+            "give them some, or write .svm or .rwb",
+        ),
         Format::Csv | Format::Tsv | Format::Parquet if shape.n_features > MOST_COLUMNS => {
             refuse("a table of more than a million columns is of no use", "write .svm or .rwb")
         }

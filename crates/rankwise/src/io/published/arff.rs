@@ -93,6 +93,10 @@ impl ArffTable {
         }
         let kept: Vec<usize> =
             (0..self.attributes.len()).filter(|&at| !names.contains(&self.attributes[at].name)).collect();
+        if kept.is_empty() {
+            let remedy = "leave out fewer";
+            return Err(Error::data(Place::file(&self.source), "no attribute is left", remedy));
+        }
         Ok(ArffTable {
             relation: self.relation.clone(),
             attributes: kept.iter().map(|&at| self.attributes[at].clone()).collect(),

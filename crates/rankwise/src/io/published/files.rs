@@ -90,9 +90,9 @@ impl Lines {
         self.path.display().to_string()
     }
 
-    /// Where the current line is.
+    /// Where the current line is; the file before the first one.
     pub(super) fn place(&self) -> Place {
-        Place::line(self.source(), self.number)
+        Place { line: Some(self.number).filter(|&number| number > 0), ..Place::file(self.source()) }
     }
 
     /// The next line without its end, with its number from 1; none after the last one.

@@ -113,10 +113,8 @@ fn source(path: &Path) -> Source {
 /// Adds features that are 0 everywhere, as files of this format need not write them.
 fn widen(ranking: &mut Ranking, width: usize) {
     let features = &mut ranking.items.features;
-    let n_cols = features.n_cols();
-    if n_cols < width {
-        let columns: Vec<Option<usize>> = (0..width).map(|column| (column < n_cols).then_some(column)).collect();
-        *features = features.select_columns(&columns);
+    if features.n_cols() < width {
+        *features = features.widened(width);
     }
 }
 

@@ -4,6 +4,9 @@ use std::io::{self, Read};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// Memory grows from here to what is wanted, so that a small file costs little.
+const SMALL_FILE: usize = 1 << 12;
+
 /// Bytes, of which the first are text; the memory is kept.
 #[derive(Debug, Default)]
 pub(super) struct Piece {
@@ -26,11 +29,12 @@ impl Piece {
 
     /// Reads on up to a length; less only at the end.
     fn fill(&mut self, source: &mut dyn Read, goal: usize) -> io::Result<()> {
-        if self.bytes.len() < goal {
-            self.bytes.resize(goal, 0);
-        }
         while self.len < goal {
-            match source.read(&mut self.bytes[self.len..goal]) {
+            if self.bytes.len() == self.len {
+                self.bytes.resize(goal.min(self.len.max(SMALL_FILE) * 2), 0);
+            }
+            let end = goal.min(self.bytes.len());
+            match source.read(&mut self.bytes[self.len..end]) {
                 Ok(0) => break,
                 Ok(n) => self.len += n,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
