@@ -22,7 +22,7 @@ struct Job {
     files: &'static [&'static str],
 }
 
-const JOBS: [Job; 16] = [
+const JOBS: [Job; 18] = [
     job("train --pairs train.csv --kernel rbf --gamma 0.5 -o a.model", &["a.model"]),
     job("train items.svm -o b.model", &["b.model"]),
     job("tune items.svm --method rank --grid C=0.01:10:4 --folds 3 -o c.model", &["c.model"]),
@@ -39,6 +39,8 @@ const JOBS: [Job; 16] = [
     job("simulate --norm l1 --pairs 20000 -o simulated.csv", &["simulated.csv"]),
     job("rate --pairs games.csv --system elo -o board.csv", &["board.csv"]),
     job("rate --pairs games.csv --system davidson -o board.html", &["board.html"]),
+    job("export model --to onnx -o model.onnx", &["model.onnx"]),
+    job("export ranker --to sql -o ranker.sql", &["ranker.sql"]),
 ];
 
 const fn job(words: &'static str, files: &'static [&'static str]) -> Job {
