@@ -83,7 +83,7 @@ mod tests {
     use super::super::item_dual::feasible;
     use super::super::item_machine::dual_of;
     use super::*;
-    use crate::data::Random;
+    use crate::data::{Precision, Random};
     use crate::problem::ItemDual;
     use crate::progress::Unwatched;
 
