@@ -82,8 +82,8 @@ pub(super) fn run(args: &[&str]) -> Outcome {
     std::thread::scope(|scope| {
         for _ in 0..n_jobs {
             scope.spawn(|| {
-                loop {
-                    let Some(target) = queue.lock().ok().and_then(|mut queue| queue.pop_front()) else { break };
+                let next = || queue.lock().ok().and_then(|mut queue| queue.pop_front());
+                while let Some(target) = next() {
                     let inputs = (runs as u128 * u128::from(target.share) / u128::from(shares)).max(1) as u64;
                     let outcome = feed(target, inputs, &programs, &scratch, &files);
                     if let Ok(mut found) = found.lock() {
