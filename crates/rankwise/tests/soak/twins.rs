@@ -47,16 +47,7 @@ pub(crate) struct Function {
 impl Function {
     /// `None` where there are several, or features that stand for a kernel.
     pub(crate) fn of(model: &Model, rows: &[Vec<f64>]) -> Option<Self> {
-        let scaled = |row: &Vec<f64>| -> Vec<f64> {
-            match &model.scorer.scaler {
-                Some(scaler) => {
-                    let parts = row.iter().zip(&scaler.shift).zip(&scaler.divisor);
-                    parts.map(|((x, shift), divisor)| (x - shift) / divisor).collect()
-                }
-                None => row.clone(),
-            }
-        };
-        let rows: Vec<Vec<f64>> = rows.iter().map(scaled).collect();
+        let rows: Vec<Vec<f64>> = rows.iter().map(|row| scaled(model, row)).collect();
         let sum = |parts: Vec<f64>| (parts.iter().sum::<f64>(), parts.iter().map(|part| part.abs()).sum::<f64>());
         let mut square = Value::default();
         let (scored, absolute): (Vec<(f64, f64)>, f64) = match &model.scorer.function {
@@ -91,6 +82,17 @@ impl Function {
     /// How far a score may be off.
     pub(crate) fn rounding(&self, item: usize) -> f64 {
         10.0 * ROUNDING * self.sizes[item]
+    }
+}
+
+/// A row as the model's function sees it.
+pub(crate) fn scaled(model: &Model, row: &[f64]) -> Vec<f64> {
+    match &model.scorer.scaler {
+        Some(scaler) => {
+            let parts = row.iter().zip(&scaler.shift).zip(&scaler.divisor);
+            parts.map(|((x, shift), divisor)| (x - shift) / divisor).collect()
+        }
+        None => row.to_vec(),
     }
 }
 
