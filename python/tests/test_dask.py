@@ -68,7 +68,9 @@ def test_a_ranking_in_partitions_is_that_of_one_machine(client, k, whole):
     assert RankSVM(client=client).fit(arrays[0], arrays[1], qid=arrays[2]).rounds_ <= 50
 
 
-def test_rows_of_split_groups_move_or_are_refused(client):
+def test_rows_of_split_groups_move_or_are_refused(client, monkeypatch):
+    from rankwise.dask import _groups
+
     X, y, _ = items(n_groups=40)
     # Groups whose rows are everywhere.
     qid = np.array([f"group {k % 40}" for k in range(len(y))], dtype=object)
@@ -77,7 +79,11 @@ def test_rows_of_split_groups_move_or_are_refused(client):
     arrays = [da.from_array(values, chunks=(sizes, *values.shape[1:])) for values in (X, y, qid, weights)]
     with pytest.raises(ValueError, match="40 groups are split between partitions.*split_groups='move'"):
         RankSVM(split_groups="refuse").fit(arrays[0], arrays[1], qid=arrays[2])
-    with pytest.raises(ValueError, match="one partition would have .* shuffle the data by qid first"):
+    alone = rankwise.RankSVM(tol=1e-12).fit(X, y, qid=qid)
+    # All of it is little: one partition may have it.
+    assert close(RankSVM(tol=1e-12).fit(arrays[0], arrays[1], qid=arrays[2]).coef_, alone.coef_, 1e-7)
+    monkeypatch.setattr(_groups, "_SMALL", 0)
+    with pytest.raises(ValueError, match="one partition would have .* sort the data by qid, or shuffle them"):
         RankSVM().fit(arrays[0], arrays[1], qid=arrays[2])
     with pytest.raises(ValueError, match="without qid all items are one group"):
         RankSVM().fit(arrays[0], arrays[1])
@@ -153,6 +159,9 @@ def test_pairs_in_partitions_are_those_of_one_machine(client, k):
         assert (spread.predict(spread_pairs).compute() == alone.predict(pairs)).all()
         assert np.allclose(spread.decision_function(spread_pairs).compute(), alone.decision_function(pairs), rtol=1e-7)
         assert spread.score(spread_pairs, spread_y) == alone.score(pairs, y)
+        if params.get("loss") == "logistic":
+            likely = spread.predict_proba(spread_pairs).compute()
+            assert np.allclose(likely, alone.predict_proba(pairs), atol=1e-8)
     chances = spread.predict_proba(spread_pairs)
     assert chances.shape == (2000, 3)
     assert np.allclose(chances.compute(), alone.predict_proba(pairs), atol=1e-8)
@@ -248,9 +257,9 @@ def test_what_is_wrong_is_said(client):
         RankSVM(C=0.0).fit(*arrays[:2], qid=arrays[2])
     with pytest.raises(rankwise.exceptions.UnsupportedError, match="hard margin"):
         RankSVM(C=np.inf).fit(*arrays[:2], qid=arrays[2])
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match="partition 1: X = NaN or infinity in row 7, column 2"):
         broken = X.copy()
-        broken[5, 2] = np.nan
+        broken[sizes[0] + 7, 2] = np.nan
         RankSVM().fit(da.from_array(broken, chunks=(sizes, X.shape[1])), arrays[1], qid=arrays[2])
     with pytest.raises(ValueError, match="partition 1: y has 3 rows"):
         RankSVM().fit(
@@ -258,6 +267,103 @@ def test_what_is_wrong_is_said(client):
         )
     with pytest.raises(ValueError, match="no group has two different labels"):
         RankSVM().fit(arrays[0], da.zeros_like(arrays[1]), qid=arrays[2])
+
+
+def test_columns_are_matched_by_name_in_every_partition(client):
+    X, y, qid = items(n_groups=40)
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    end = int(np.searchsorted(qid, 20))
+    halves = [slice(0, end), slice(end, None)]
+    labels, groups = ([dask.delayed(np.asarray)(values[half]) for half in halves] for values in (y, qid))
+    orders = [list("abcdef"), list("fedcba")]
+    parts = [dask.delayed(pd.DataFrame)(frame[half][order]) for half, order in zip(halves, orders)]
+    spread = RankSVM().fit(parts, labels, qid=groups)
+    assert close(spread.coef_, rankwise.RankSVM().fit(X, y, qid=qid).coef_)
+    assert list(spread.feature_names_in_) == list("abcdef")
+    renamed = [parts[0], dask.delayed(pd.DataFrame)(frame[halves[1]].rename(columns={"a": "z"}))]
+    with pytest.raises(ValueError, match="partition 1 has other features than partition 0: a, z"):
+        RankSVM().fit(renamed, labels, qid=groups)
+    with pytest.raises(ValueError, match="partition 1 has 5 features, partition 0 has 6"):
+        RankSVM().fit([parts[0], dask.delayed(np.asarray)(X[halves[1], :5])], labels, qid=groups)
+    with pytest.raises(ValueError, match="partition 1: X has the column 'b' of type (object|str)"):
+        words = frame[halves[1]].astype({"b": object}).assign(b="x")
+        RankSVM().fit([parts[0], dask.delayed(pd.DataFrame)(words)], labels, qid=groups)
+    table = pd.DataFrame(
+        {
+            f"{side}.{name}": X[k::2][:200, at]
+            for k, side in enumerate(("left", "right"))
+            for at, name in enumerate("abc")
+        }
+    )
+    outcomes = np.sign(np.round(table["right.a"] - table["left.a"])).astype(int).to_numpy()
+    sides = [
+        dask.delayed(pd.DataFrame)(table[:100]),
+        dask.delayed(pd.DataFrame)(table[100:][list(table.columns)[::-1]]),
+    ]
+    judged = [dask.delayed(np.asarray)(outcomes[:100]), dask.delayed(np.asarray)(outcomes[100:])]
+    spread = CompareSVM().fit(sides, judged)
+    alone = rankwise.CompareSVM().fit(table.to_numpy().reshape(-1, 2, 3), outcomes)
+    assert close(spread.coef_, alone.coef_)
+
+
+def test_groups_are_the_same_whatever_their_type(client):
+    X, y, qid = items(n_groups=30)
+    cut = [slice(0, 200), slice(200, None)]  # within a group
+    alone = rankwise.RankSVM().fit(X, y, qid=qid)
+
+    def parts(values):
+        return [dask.delayed(np.asarray)(values[part]) for part in cut]
+
+    objects = [dask.delayed(np.asarray)(qid[cut[0]]), dask.delayed(np.asarray)(qid[cut[1]].astype(object))]
+    floats = [dask.delayed(np.asarray)(qid[cut[0]]), dask.delayed(np.asarray)(qid[cut[1]].astype(float))]
+    for mixed in (objects, floats):
+        assert close(RankSVM().fit(parts(X), parts(y), qid=mixed).coef_, alone.coef_)
+    for first, second in (("str", "int"), ("int", "str")):
+        mixed = [
+            dask.delayed(np.asarray)(qid[cut[0]].astype(first)),
+            dask.delayed(np.asarray)(qid[cut[1]].astype(second)),
+        ]
+        with pytest.raises(ValueError, match="qid is of different kinds"):
+            RankSVM().fit(parts(X), parts(y), qid=mixed)
+    import scipy.sparse
+
+    mixed = [dask.delayed(np.asarray)(X[cut[0]]), dask.delayed(scipy.sparse.coo_matrix)(X[cut[1]])]
+    assert close(RankSVM().fit(mixed, parts(y), qid=parts(qid)).coef_, alone.coef_)
+
+
+def test_a_client_is_never_copied(client):
+    import copy
+    import pickle
+
+    from sklearn.base import clone
+
+    X, y, qid = items(n_groups=30)
+    arrays = [da.from_array(values, chunks=(300, *values.shape[1:])) for values in (X, y, qid)]
+    machine = RankSVM(C=0.5, client=client).fit(*arrays[:2], qid=arrays[2])
+    for twin in (clone(machine), copy.deepcopy(machine)):
+        assert twin.client is client and twin.C == 0.5
+    alone = pickle.loads(pickle.dumps(machine))
+    assert alone.client is None and (alone.predict(X) == machine.predict(X)).all()
+
+
+def test_a_failed_fit_leaves_nothing_on_the_cluster(client):
+    X, y, qid = items(n_groups=30)
+    X[100, 0] = np.inf
+    arrays = [da.from_array(values, chunks=(100, *values.shape[1:])) for values in (X, y, qid)]
+    for _ in range(3):
+        with pytest.raises(ValueError):
+            RankSVM(client=client).fit(*arrays[:2], qid=arrays[2])
+    keys = [str(key) for keys in client.has_what().values() for key in keys]
+    assert not [key for key in keys if key.startswith("rankwise-")], keys
+
+
+def test_partitions_without_rows_have_predictions_of_the_right_shape(client):
+    pairs, outcomes = datasets.simulate_pairs(n_pairs=300, seed=4)
+    arrays = [da.from_array(values, chunks=(100, *values.shape[1:])) for values in (pairs, outcomes)]
+    machine = Davidson().fit(*arrays)
+    some = arrays[0][da.from_array(np.arange(300) < 150, chunks=100)]
+    assert machine.predict_proba(some).compute().shape == (150, 3)
+    assert machine.predict(some).compute().dtype == np.int8
 
 
 def test_warm_starts_and_files_work_as_usual(client, tmp_path):

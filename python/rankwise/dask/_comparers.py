@@ -9,22 +9,21 @@ from numpy.typing import NDArray
 
 from .. import _comparers, _core, _input
 from .._base import only_if
-from ._cluster import Cluster
+from ._cluster import Cluster, OnCluster
 from ._lazy import as_one, lazily
 from ._partitions import (
+    aligned,
     client_of,
     columns_of,
     is_dask_array,
-    is_dask_frame,
     is_spread,
     partitions,
     same_number,
-    without_empty,
 )
-from ._parts import JudgedRows, register, state_of_pairs
+from ._parts import JudgedRows, in_partition, register, state_of_pairs
 
 
-class _Comparer(_comparers.Comparer):
+class _Comparer(OnCluster, _comparers.Comparer):
     """What comparers on a cluster share."""
 
     client: Any
@@ -60,6 +59,8 @@ class _Comparer(_comparers.Comparer):
         assert parts is not None and outcomes is not None
         preprocessor = self.preprocessor
         if preprocessor is not None and not callable(preprocessor):
+            if not hasattr(preprocessor, "shape"):
+                preprocessor = _input.array_of(preprocessor, "preprocessor")
             preprocessor = client.scatter(preprocessor, hash=False)
         rows = [
             dask.delayed(_judged_rows, pure=False)(
@@ -67,18 +68,15 @@ class _Comparer(_comparers.Comparer):
             )
             for number in range(count)
         ]
-        held = without_empty(client, client.compute(rows), "pairs")
+        held, names = aligned(client, client.compute(rows), "pairs")
         kinds = client.gather(client.map(_kind, held, pure=False))
         if len(set(kinds)) > 1:
             raise ValueError(f"pairs are not of one kind in all partitions: {', '.join(sorted(set(kinds)))}")
         known: Optional[list[str]] = None
-        names: Optional[list[str]] = None
         if kinds[0] == "names":
             known = sorted(set().union(*client.gather(client.map(_names_in, held, pure=False))))
         elif self.preprocessor is not None and _input.is_table(self.preprocessor):
             names = _input.column_names(self.preprocessor)
-        elif is_dask_frame(pairs):
-            names = _side_names(list(pairs.columns))
         with Cluster(client) as cluster, self._progress() as tell:
             cluster.place(held, state_of_pairs, known)
             held.clear()
@@ -128,40 +126,49 @@ class _Comparer(_comparers.Comparer):
 def _judged_rows(number: int, pairs: Any, y: Any, sample_weight: Any, preprocessor: Any) -> JudgedRows:
     """One partition, checked; of the items only those that it needs."""
     register()
-    pairs = _sides(pairs) if hasattr(pairs, "columns") else _input.array_of(pairs, "pairs")
-    for name, values in (("y", y), ("sample_weight", sample_weight)):
-        if values is not None and len(values) != len(pairs):
-            raise ValueError(f"partition {number}: {name} has {len(values)} rows for {len(pairs)} pairs")
-    y = np.asarray(y)
-    sample_weight = None if sample_weight is None else np.asarray(sample_weight)
-    if pairs.ndim == 3 and pairs.shape[1] == 2:
-        return JudgedRows(_input.floats(pairs, "pairs"), y, sample_weight)
-    if pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise ValueError(
-            f"partition {number}: pairs has shape {pairs.shape}: (n, 2, features) is needed, or (n, 2) with item numbers and preprocessor"
-        )
-    if preprocessor is None:
-        if pairs.dtype.kind not in "OUS":
+    with in_partition(number):
+        names = _side_names(list(pairs.columns)) if hasattr(pairs, "columns") else None
+        if _input.is_sparse(pairs):
             raise ValueError(
-                f"partition {number}: pairs has shape {pairs.shape}: item numbers need preprocessor=X, the features of the items"
+                "pairs is a sparse matrix: arrays of shape (n, 2, features) are needed, or item numbers and preprocessor"
             )
-        names = _input.names(pairs.ravel(), "pairs").reshape(-1, 2)
-        return JudgedRows(names, y, sample_weight)
-    if pairs.dtype.kind not in "iu":
-        raise ValueError(f"pairs has elements of type {pairs.dtype}: with preprocessor whole numbers are needed")
-    used, places = np.unique(pairs, return_inverse=True)
+        pairs = _sides(pairs) if hasattr(pairs, "columns") else _input.array_of(pairs, "pairs")
+        for name, values in (("y", y), ("sample_weight", sample_weight)):
+            if values is not None and len(values) != len(pairs):
+                raise ValueError(f"{name} has {len(values)} rows for {len(pairs)} pairs")
+        y = np.asarray(y)
+        sample_weight = None if sample_weight is None else np.asarray(sample_weight)
+        if pairs.ndim == 3 and pairs.shape[1] == 2:
+            return JudgedRows(_input.floats(pairs, "pairs"), y, sample_weight, partition=number, names=names)
+        if pairs.ndim != 2 or pairs.shape[1] != 2:
+            raise ValueError(
+                f"pairs has shape {pairs.shape}: (n, 2, features) is needed, or (n, 2) with item numbers and preprocessor"
+            )
+        if preprocessor is None:
+            if pairs.dtype.kind not in "OUS":
+                raise ValueError(
+                    f"pairs has shape {pairs.shape}: item numbers need preprocessor=X, the features of the items"
+                )
+            words = _input.names(pairs.ravel(), "pairs").reshape(-1, 2)
+            return JudgedRows(words, y, sample_weight, partition=number)
+        if pairs.dtype.kind not in "iu":
+            raise ValueError(f"pairs has elements of type {pairs.dtype}: with preprocessor whole numbers are needed")
+        used, places = np.unique(pairs, return_inverse=True)
+        items = _items_of(used, preprocessor)
+        return JudgedRows(places.reshape(pairs.shape), y, sample_weight, items, partition=number)
+
+
+def _items_of(used: NDArray[Any], preprocessor: Any) -> Any:
+    """The features of some items."""
     if callable(preprocessor):
-        items = preprocessor(used)
-    else:
-        if used.size and not 0 <= used[0] <= used[-1] < preprocessor.shape[0]:
-            raise ValueError(
-                f"partition {number}: pairs has the item numbers {used[0]} to {used[-1]}, where preprocessor has {preprocessor.shape[0]} rows"
-            )
-        if hasattr(preprocessor, "iloc"):
-            items = preprocessor.iloc[used]
-        else:
-            items = preprocessor.tocsr()[used] if _input.is_sparse(preprocessor) else np.asarray(preprocessor)[used]
-    return JudgedRows(places.reshape(pairs.shape), y, sample_weight, items)
+        return preprocessor(used)
+    if used.size and not 0 <= used[0] <= used[-1] < preprocessor.shape[0]:
+        raise ValueError(
+            f"pairs has the item numbers {used[0]} to {used[-1]}, where preprocessor has {preprocessor.shape[0]} rows"
+        )
+    if hasattr(preprocessor, "iloc"):
+        return preprocessor.iloc[used]
+    return preprocessor.tocsr()[used] if _input.is_sparse(preprocessor) else np.asarray(preprocessor)[used]
 
 
 def _kind(rows: JudgedRows) -> str:
@@ -213,6 +220,8 @@ class CompareSVM(_Comparer, _comparers.CompareSVM):
     """
 
     _own_params = _comparers.CompareSVM._own_params | {"client"}
+    #: What one machine can also do.
+    calibrate = False
 
     def __init__(
         self,

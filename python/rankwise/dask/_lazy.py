@@ -38,7 +38,7 @@ def lazily(estimator: Any, method: str, X: Any, kind: Any, width: int = 0) -> An
     estimator._check_is_fitted()
     estimator = _plain(estimator)
     if isinstance(X, (list, tuple)):
-        return [dask.delayed(_called, pure=False)(part, estimator, method) for part in X]
+        return [dask.delayed(_called, pure=False)(part, estimator, method, kind, width) for part in X]
     if is_dask_array(X):
         if any(len(of_axis) > 1 for of_axis in X.chunks[1:]):
             X = X.rechunk({axis: -1 for axis in range(1, X.ndim)})
@@ -49,6 +49,8 @@ def lazily(estimator: Any, method: str, X: Any, kind: Any, width: int = 0) -> An
             _called,
             estimator,
             method,
+            kind,
+            width,
             dtype=kind,
             drop_axis=drop,
             new_axis=new,
@@ -57,22 +59,25 @@ def lazily(estimator: Any, method: str, X: Any, kind: Any, width: int = 0) -> An
         )
     if width:
         return X.map_partitions(
-            _called_frame, estimator, method, meta={name: kind for name in ("left", "tie", "right")}
+            _called_frame, estimator, method, kind, meta={name: kind for name in ("left", "tie", "right")}
         )
-    return X.map_partitions(_called_series, estimator, method, meta=(method, kind))
+    return X.map_partitions(_called_series, estimator, method, kind, meta=(method, kind))
 
 
-def _called(part: Any, estimator: Any, method: str) -> Any:
-    return getattr(estimator, method)(part) if part.shape[0] else np.empty(0)
+def _called(part: Any, estimator: Any, method: str, kind: Any, width: int) -> Any:
+    if part.shape[0] == 0:
+        return np.empty((0, width) if width else 0, dtype=kind)
+    return getattr(estimator, method)(part)
 
 
-def _called_series(part: Any, estimator: Any, method: str) -> Any:
+def _called_series(part: Any, estimator: Any, method: str, kind: Any) -> Any:
     import pandas
 
-    return pandas.Series(_called(part, estimator, method), index=part.index, name=method)
+    return pandas.Series(_called(part, estimator, method, kind, 0), index=part.index, name=method)
 
 
-def _called_frame(part: Any, estimator: Any, method: str) -> Any:
+def _called_frame(part: Any, estimator: Any, method: str, kind: Any) -> Any:
     import pandas
 
-    return pandas.DataFrame(_called(part, estimator, method), index=part.index, columns=["left", "tie", "right"])
+    found = _called(part, estimator, method, kind, 3)
+    return pandas.DataFrame(found, index=part.index, columns=["left", "tie", "right"])

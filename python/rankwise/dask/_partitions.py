@@ -58,12 +58,34 @@ def client_of(client: Any) -> Any:
         ) from None
 
 
-def without_empty(client: Any, held: list[Any], name: str) -> list[Any]:
-    """Partitions with rows: filters leave some without."""
-    kept = [rows for rows, size in zip(held, client.gather(client.map(len, held, pure=False))) if size]
+def aligned(client: Any, held: list[Any], name: str) -> tuple[list[Any], Optional[list[str]]]:
+    """Partitions with rows (filters leave some without) and with the same features in the same order, and their names."""
+    described = client.gather(client.map(_described, held, pure=False))
+    kept = [(rows, what) for rows, what in zip(held, described) if what[1]]
     if not kept:
         raise ValueError(f"{name} has no rows: at least one is needed")
-    return kept
+    first, _, width, names = kept[0][1]
+    alike = []
+    for rows, (number, _, other_width, other_names) in kept:
+        if other_width != width:
+            raise ValueError(f"partition {number} has {other_width} features, partition {first} has {width}")
+        if other_names != names:
+            if other_names is None or names is None or sorted(other_names) != sorted(names):
+                strange = sorted(set(other_names or []) ^ set(names or []))
+                raise ValueError(
+                    f"partition {number} has other features than partition {first}: {', '.join(strange[:5])}"
+                )
+            rows = client.submit(_reordered, rows, names, pure=False)
+        alike.append(rows)
+    return alike, names
+
+
+def _described(rows: Any) -> Any:
+    return rows.described()
+
+
+def _reordered(rows: Any, names: list[str]) -> Any:
+    return rows.reordered(names)
 
 
 def same_number(**all_partitions: Optional[list[Any]]) -> int:

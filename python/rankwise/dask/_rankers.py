@@ -6,24 +6,23 @@ from typing import Any, Optional, Sequence
 
 import numpy as np
 
-from .. import _core, _input, _rankers
-from ._cluster import Cluster
+from .. import _core, _rankers
+from ._cluster import Cluster, OnCluster
 from ._groups import together
 from ._lazy import as_one, lazily
 from ._partitions import (
+    aligned,
     client_of,
     columns_of,
     is_dask_array,
-    is_dask_frame,
     is_spread,
     partitions,
     same_number,
-    without_empty,
 )
-from ._parts import Rows, register, state_of_items
+from ._parts import Rows, in_partition, register, state_of_items
 
 
-class RankSVM(_rankers.RankSVM):
+class RankSVM(OnCluster, _rankers.RankSVM):
     """:class:`rankwise.RankSVM` (linear) on a Dask cluster.
 
     Parameters
@@ -147,23 +146,18 @@ def _held_items(
         )
         for number in range(count)
     ]
-    return without_empty(client, client.compute(rows), "X"), _names_of(X)
+    return aligned(client, client.compute(rows), "X")
 
 
 def _rows(number: int, X: Any, **others: Any) -> Rows:
     """One partition, checked."""
     register()
-    n = X.shape[0]
-    for name, values in others.items():
-        if len(values) != n:
-            raise ValueError(f"partition {number}: {name} has {len(values)} rows for {n} of X")
-    return Rows(X, **others)
-
-
-def _names_of(X: Any) -> Optional[list[str]]:
-    if not is_dask_frame(X):
-        return None
-    return _input.column_names(X._meta)
+    with in_partition(number):
+        n = X.shape[0]
+        for name, values in others.items():
+            if len(values) != n:
+                raise ValueError(f"{name} has {len(values)} rows for {n} of X")
+        return Rows(X, **others, partition=number)
 
 
 def evaluate(
@@ -185,10 +179,13 @@ def evaluate(
     """
     from ..metrics import item_metric
 
+    names = [metric] if isinstance(metric, str) else list(metric)
+    if not is_spread(X):
+        scores = ranker.predict(X)
+        return {name: item_metric(name, y, scores, qid, sample_weight=sample_weight) for name in names}
     X, y, qid, sample_weight = columns_of(X, y, qid, sample_weight)
     given = [as_one(values) for values in (_lazily_any(ranker, X), y, qid, sample_weight)]
     scores, labels, groups, weights = client_of(getattr(ranker, "client", None)).compute(given, sync=True)
-    names = [metric] if isinstance(metric, str) else list(metric)
     return {name: item_metric(name, labels, scores, groups, sample_weight=weights) for name in names}
 
 
