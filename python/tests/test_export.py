@@ -379,6 +379,24 @@ def sqlite(expression: str, columns: list[str], X: np.ndarray) -> list:
     return [row[0] for row in table.execute(f"select {expression} from items order by rowid")]
 
 
+def test_a_database_takes_many_features():
+    random = np.random.default_rng(3)
+    X = random.normal(size=(60, 1500))
+    ranker = rankwise.RankSVM(C=0.01).fit(X, np.arange(60) % 3)
+    names = [f"f{k}" for k in range(1, 1501)]
+    near(np.array(sqlite(ranker.to_sql(), names, X)), ranker.predict(X), 1e-12)
+
+
+@pytest.mark.parametrize("params", [{}, {"kernel": "rbf"}])
+def test_numbers_that_single_precision_does_not_reach_are_refused(params):
+    X, y = graded()
+    for factor in (1e-150, 1e150):
+        machine = rankwise.SVR(scale="standard", **params).fit(X * [factor, 1, 1, 1, 1], y)
+        with pytest.raises(ValueError, match="f32 does not reach"):
+            machine.to_onnx(float32=True)
+        machine.to_onnx()
+
+
 @pytest.mark.parametrize("scale", SCALES)
 def test_a_database_scores_classifies_and_compares_as_the_model_does(scale):
     pandas = pytest.importorskip("pandas")

@@ -84,7 +84,7 @@ fn what_cannot_be_held_is_refused_and_nothing_is_written() {
     room.run("export curved --to solr -o there.json").fails(2, &["solr", "kernel", "onnx"]);
     room.run("export classes --to liblinear -o there.json").fails(2, &["--classes ovr"]);
     room.run("export classes --to elasticsearch -o there.json").fails(2, &["classes"]);
-    room.run("export ranker --to json --store s -o there.json").fails(2, &["store does not apply to json"]);
+    room.run("export ranker --to json --store s -o there.json").fails(2, &["--store does not apply to json"]);
     room.run("export ranker --to pmml -o there.json").fails(2, &["pmml", "onnx", "libsvm"]);
     room.run("export ranker --to onnx").fails(2, &["-o"]);
     room.run("export ranker --to sql --json").fails(2, &["--json"]);

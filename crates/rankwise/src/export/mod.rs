@@ -202,13 +202,17 @@ impl ExportOptions {
         ];
         match given.iter().find(|(_, is_given, applies)| *is_given && !applies) {
             Some((name, ..)) => Err(Error::Unsupported {
-                problem: format!("{name} does not apply to {}", to.name()),
-                remedy: format!("leave out {name}"),
+                problem: format!("--{name} does not apply to {}", to.name()),
+                remedy: format!("leave out --{name}"),
             }),
-            None => match [&self.name, &self.store].into_iter().flatten().any(|name| name.trim().is_empty()) {
-                true => Err(Error::parameter("name", "\"\"", "a name that is not empty")),
-                false => Ok(()),
-            },
+            None => {
+                let names = [("name", &self.name), ("store", &self.store)];
+                let is_empty = |name: &Option<String>| name.as_ref().is_some_and(|name| name.trim().is_empty());
+                match names.into_iter().find(|(_, name)| is_empty(name)) {
+                    Some((name, _)) => Err(Error::parameter(name, "\"\"", "a name that is not empty")),
+                    None => Ok(()),
+                }
+            }
         }
     }
 
@@ -278,6 +282,12 @@ fn notes(model: &Model, to: Target) -> Vec<String> {
     let is_engine = matches!(to, Target::Solr | Target::Elasticsearch | Target::Opensearch);
     let holds_scores = is_engine || matches!(to, Target::Liblinear | Target::Libsvm);
     match Kind::of(model) {
+        Kind::Outcome if holds_scores && model.band.is_some() => {
+            notes.push(format!(
+                "{} gives scores of items alone: which differences are ties depends on the pair, and stays here",
+                to.name()
+            ));
+        }
         Kind::Outcome if holds_scores => notes.push(format!(
             "{} gives scores of items alone: a pair whose scores differ by at most {} is a tie",
             to.name(),
@@ -285,6 +295,14 @@ fn notes(model: &Model, to: Target) -> Vec<String> {
         )),
         Kind::Grade if holds_scores => {
             notes.push(format!("{} gives scores alone, not grades: the thresholds between them stay here", to.name()));
+        }
+        Kind::Class if to == Target::Libsvm => {
+            let n_classes = model.classes.as_ref().map_or(0, Vec::len);
+            if n_classes > 2 {
+                notes.push("of classes with as many votes libsvm takes the first, rankwise the one with the larger sum of scores".into());
+            } else if model.class_rule.as_ref().is_some_and(|rule| rule.sigmoids.is_some()) {
+                notes.push("with -b 1 libsvm decides by probabilities, as rankwise does; without, by scores".into());
+            }
         }
         _ => {}
     }

@@ -3,12 +3,15 @@
 //! Rankers and regressions give the score of a row, from columns with the names of features; comparers the outcome −1, 0 or 1 of
 //! two rows that the query calls "left" and "right" (and "pair", for what describes the comparison); classifiers of two classes and
 //! models of grades the label. A missing value (NULL) makes the answer NULL. Numbers have exponents, which makes them floating
-//! point in every database, and are the shortest that read back as the same number.
+//! point in most databases, and are the shortest that read back as the same number.
 
 use super::linear::Linear;
 use super::{Dialect, ExportOptions, Kind, Target, feature_names};
 use crate::error::{Error, Result};
 use crate::model::{Chances, Model, ScoreFunction, TieBand};
+
+/// Terms that stand in one pair of parentheses.
+const TOGETHER: usize = 100;
 
 /// The expression.
 pub(super) fn write(model: &Model, options: &ExportOptions) -> Result<String> {
@@ -123,6 +126,10 @@ fn sum(terms: impl Iterator<Item = (f64, String)>, constant: f64) -> String {
     let mut parts: Vec<String> = terms.map(|(weight, column)| format!("{} * {column}", literal(weight))).collect();
     if constant != 0.0 || parts.is_empty() {
         parts.push(literal(constant));
+    }
+    // In parentheses, so that no database has to go thousands of steps deep.
+    while parts.len() > TOGETHER {
+        parts = parts.chunks(TOGETHER).map(|some| format!("({})", some.join(" + "))).collect();
     }
     parts.join(" + ")
 }

@@ -77,7 +77,7 @@ fn options_that_do_not_apply_are_refused() {
     ];
     for (target, options, name) in all {
         let error = export(&model, target, &options).unwrap_err();
-        assert!(error.is_usage() && error.to_string().starts_with(&format!("{name} does not apply")), "{error}");
+        assert!(error.is_usage() && error.to_string().starts_with(&format!("--{name} does not apply")), "{error}");
     }
     let error = export(&model, Target::Solr, &ExportOptions::new().name(" ")).unwrap_err();
     assert!(matches!(error, Error::Parameter { name: "name", .. }));

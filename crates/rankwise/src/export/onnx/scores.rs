@@ -68,13 +68,13 @@ pub(super) fn add(graph: &mut Graph, scorer: &Scorer, items: &str, precision: Pr
         }
         (ScoreFunction::Linear { weights, bias }, Precision::F32) => {
             // A tie band sees the scaled features, too.
-            let scaled = ml_scaled(graph, scaler, None, items);
+            let scaled = ml_scaled(graph, scaler, None, items)?;
             let scores = regressor(graph, &scaled, weights, &[*bias])?;
             let mapped = Some(graph.cast(&scaled, Element::Double));
             Ok(Scored { scores, mapped })
         }
         (ScoreFunction::Several { basis: Basis::Features, coefficients, biases }, Precision::F32) => {
-            let scaled = ml_scaled(graph, scaler, None, items);
+            let scaled = ml_scaled(graph, scaler, None, items)?;
             Ok(Scored { scores: regressor(graph, &scaled, coefficients, biases)?, mapped: None })
         }
         (ScoreFunction::Kernel { kernel, support, coefficients, bias }, Precision::F32)
@@ -162,15 +162,21 @@ fn scaled(graph: &mut Graph, scaler: Option<&Scaler>, items: &str) -> Tensor {
 }
 
 /// The same in f32, and then moved by the middle of support items.
-fn ml_scaled(graph: &mut Graph, scaler: Option<&Scaler>, middle: Option<&[f64]>, items: &str) -> Tensor {
+fn ml_scaled(graph: &mut Graph, scaler: Option<&Scaler>, middle: Option<&[f64]>, items: &str) -> Result<Tensor> {
     let shift_of = |at: usize| scaler.map_or(0.0, |scaler| scaler.shift[at]);
     let divisor_of = |at: usize| scaler.map_or(1.0, |scaler| scaler.divisor[at]);
     let n = scaler.map(|scaler| scaler.shift.len()).or(middle.map(<[f64]>::len));
     let is_moved = middle.is_some_and(|middle| middle.iter().any(|m| *m != 0.0));
-    let Some(n) = n.filter(|_| scaler.is_some() || is_moved) else { return items.into() };
-    let offset = (0..n).map(|at| shift_of(at) + middle.map_or(0.0, |middle| middle[at]) * divisor_of(at));
-    let scale = (0..n).map(|at| 1.0 / divisor_of(at));
-    graph.ml_op("Scaler", items, vec![floats("offset", offset), floats("scale", scale)])
+    let Some(n) = n.filter(|_| scaler.is_some() || is_moved) else { return Ok(items.into()) };
+    let offset: Vec<f64> =
+        (0..n).map(|at| shift_of(at) + middle.map_or(0.0, |middle| middle[at]) * divisor_of(at)).collect();
+    let scale: Vec<f64> = (0..n).map(|at| 1.0 / divisor_of(at)).collect();
+    in_f32(&offset)?;
+    in_f32(&scale)?;
+    if let Some(tiny) = scale.iter().find(|value| (**value as f32).abs() < f32::MIN_POSITIVE) {
+        return Err(beyond_f32(*tiny));
+    }
+    Ok(graph.ml_op("Scaler", items, vec![floats("offset", offset), floats("scale", scale)]))
 }
 
 /// Values times coefficients, a row of them for each machine, and what each machine adds.
@@ -287,7 +293,7 @@ fn svm_regressor(
     let n = support.n_rows();
     let (centre, rows) = from_middle(kernel, support);
     in_f32(rows.iter().chain(coefficients).chain([&bias]))?;
-    let items = ml_scaled(graph, scaler, Some(&centre), items);
+    let items = ml_scaled(graph, scaler, Some(&centre), items)?;
     let (name, parameters) = match *kernel {
         KernelFunction::Linear => ("LINEAR", [0.0, 0.0, 0.0]),
         KernelFunction::Poly { gamma, coef0, degree } => ("POLY", [gamma, coef0, f64::from(degree)]),
@@ -310,9 +316,13 @@ fn svm_regressor(
 fn in_f32<'a>(values: impl IntoIterator<Item = &'a f64>) -> Result<()> {
     match values.into_iter().find(|value| !(**value as f32).is_finite()) {
         None => Ok(()),
-        Some(value) => Err(Error::Unsupported {
-            problem: format!("the model has a number, {value:e}, that f32 does not reach"),
-            remedy: "export to onnx, which has f64".into(),
-        }),
+        Some(value) => Err(beyond_f32(*value)),
+    }
+}
+
+fn beyond_f32(value: f64) -> Error {
+    Error::Unsupported {
+        problem: format!("the model has a number, {value:e}, that f32 does not reach"),
+        remedy: "export to onnx, which has f64".into(),
     }
 }
