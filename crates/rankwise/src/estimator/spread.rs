@@ -487,3 +487,72 @@ fn only_ties((objective, gap, beta): (f64, f64, f64), dim: usize, has_beta: bool
         by: By::Weights { weights: vec![0.0; dim], steps: 0, n_support: 0, bound: None },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Groups, Random};
+    use crate::progress::Unwatched;
+    use crate::solver::newton_cg;
+
+    struct Here(Vec<RefCell<Part>>);
+
+    impl problem::Parts for Here {
+        fn ask(&self, question: &Question) -> Result<Answer> {
+            let mut answers = self.0.iter().map(|part| part.borrow_mut().answer(&question.to_bytes()));
+            let mut sum = Answer::from_bytes(&answers.next().unwrap()?)?;
+            answers.try_for_each(|answer| sum.add(&Answer::from_bytes(&answer?)?))?;
+            Ok(sum)
+        }
+    }
+
+    /// Many groups, so that they are worth thinning, and one that is thinned item by item.
+    fn ranking(n_groups: usize) -> Ranking {
+        let mut random = Random::new(3);
+        let (mut values, mut labels, mut groups) = (Vec::new(), Vec::new(), Vec::new());
+        for group in 0..n_groups {
+            for _ in 0..if group == 7 { 6000 } else { 10 } {
+                let row: [f64; 8] = std::array::from_fn(|_| random.normal());
+                labels.push((row[0] - row[1] + random.normal()).round());
+                values.extend(row);
+                groups.push(group as u32);
+            }
+        }
+        let items = Items::new(Features::dense(8, values, Precision::F64).unwrap(), None, None).unwrap();
+        let names = (0..n_groups).map(|group| group.to_string()).collect();
+        Ranking::new(items, labels, Some(Groups::from_numbers(groups, names).unwrap())).unwrap()
+    }
+
+    #[test]
+    fn parts_that_are_thinned_where_they_are_lead_the_same_way() {
+        let data = ranking(20_000);
+        let svm = RankSvm::new().c(1e-3);
+        let whole = svm.fit(&data).unwrap().model;
+        let crate::model::ScoreFunction::Linear { weights: expected, .. } = &whole.scorer.function else { panic!() };
+        let n = data.n_items();
+        let cuts = [0, n / 5 / 10 * 10, n / 2 / 10 * 10, n];
+        let make = || {
+            let part = |number: usize| {
+                let rows: Vec<usize> = (cuts[number]..cuts[number + 1]).collect();
+                RefCell::new(Part::of_items(&data.select(&rows), number, &svm))
+            };
+            Here((0..3).map(part).collect())
+        };
+        let parts = make();
+        let survey = Survey::of(&parts, Scale::None).unwrap();
+        let over: Vec<[u64; 3]> =
+            survey.parts.iter().map(|p| [p.counted[1] as u64, p.counted[0] as u64, p.n_rows as u64]).collect();
+        let limits = svm.effort.limits(Instant::now(), &Unwatched);
+        for most in [1e9, 20_000.0, 0.0] {
+            let parts = make();
+            let asked = Asked::new(&parts);
+            let size = (8, survey.sum(5) as usize);
+            let of_sums = (svm.of_sums().0, svm.c);
+            let mut sums = SpreadRank::new(&asked, None, size, of_sums, (survey.sum(4), &over)).gathering(most);
+            let found = newton_cg::minimise(&mut sums, None, limits);
+            assert!(asked.take_failure().is_none());
+            let apart = found.weights.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(apart < 1e-9, "{most}: {apart:e}");
+        }
+    }
+}

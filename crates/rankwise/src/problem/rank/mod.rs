@@ -362,10 +362,11 @@ impl<'a> RankSums<'a> {
         }
     }
 
-    /// Some of the groups, and of large ones some of the items: one in 16, or of a higher level one in 16 of those.
-    fn thinned_groups(&self, level: u32, standing: Standing) -> Vec<Listed> {
+    /// The sum over some of the groups, and of large ones over some of the items: one in 16.
+    fn thinned_sums(&self, standing: Standing) -> RankSums<'a> {
         let Standing { n_items, first_group, first_item } = standing;
-        let keep = |number: u64| mix(n_items, number).is_multiple_of(THINNING.pow(level));
+        // Other numbers at every size: a thinned sum may be thinned again.
+        let keep = |number: u64| mix(n_items, number).is_multiple_of(THINNING);
         let mut number = first_group;
         let mut lists = Vec::new();
         for block in &self.blocks {
@@ -382,7 +383,7 @@ impl<'a> RankSums<'a> {
                 }
             }
         }
-        lists
+        RankSums::of_groups(self.source, self.shape, self.c, lists.into_iter().map(|list| (list, false)))
     }
 
     /// Whether a thinned sum can stand for the whole.
@@ -551,11 +552,8 @@ impl BlockSums for RankSums<'_> {
     }
 
     fn thinned(&self) -> Option<Box<dyn BlockSums + '_>> {
-        // Other numbers at every size: a thinned sum may be thinned again.
         let standing = Standing { n_items: self.counts.n_items as u64, first_group: 0, first_item: 0 };
-        let lists = self.thinned_groups(1, standing);
-        let mut thinned =
-            RankSums::of_groups(self.source, self.shape, self.c, lists.into_iter().map(|list| (list, false)));
+        let mut thinned = self.thinned_sums(standing);
         thinned.c *= self.mass / thinned.mass;
         thinned.is_enough().then(|| Box::new(thinned) as Box<dyn BlockSums + '_>)
     }

@@ -7,40 +7,147 @@ use crate::error::{Error, Result};
 use crate::problem::BlockSums;
 use crate::problem::spread::{Answer, Ask, ListedRows, Question, products, put_row};
 
-/// Groups with all that is known of them, and where they were sent last.
+/// Groups with all that is known of them.
 pub(crate) struct RankPart {
     data: Ranking,
     /// Which part it is.
     number: usize,
     shape: Shape,
+    /// All groups; then, where they were asked for, some of them, some of those, and so on.
+    levels: Vec<Level>,
+}
+
+/// Some groups, and where they were sent last.
+struct Level {
     blocks: Vec<Block>,
     counts: RankCounts,
     mass: f64,
-    c: f64,
     place: Option<Vec<f64>>,
-    /// Whether the curvature is that of the place.
-    is_settled: bool,
+    /// Whether the curvature is that of the place, and of this shape.
+    is_settled: Option<Shape>,
     direction: Option<Vec<f64>>,
+}
+
+impl Level {
+    fn of(sums: RankSums<'_>) -> Self {
+        let RankSums { blocks, counts, mass, .. } = sums;
+        Level { blocks, counts, mass, place: None, is_settled: None, direction: None }
+    }
 }
 
 impl RankPart {
     /// Makes ready. Features far from zero are moved there: nothing but their differences is ever seen.
     pub(crate) fn new(data: &Ranking, number: usize, shape: Shape, weighing: Weighing) -> Self {
         let data = data.near_zero().into_owned();
-        let RankSums { blocks, counts, mass, .. } = RankSums::new(&data, |_| true, None, shape, 1.0, weighing, None);
-        RankPart { data, number, shape, blocks, counts, mass, c: 1.0, place: None, is_settled: false, direction: None }
+        let all = Level::of(RankSums::new(&data, |_| true, None, shape, 1.0, weighing, None));
+        RankPart { data, number, shape, levels: vec![all] }
     }
 
     /// What was found, and the weight of all pairs.
     pub(crate) fn counts(&self) -> (RankCounts, f64) {
-        (self.counts, self.mass)
+        (self.levels[0].counts, self.levels[0].mass)
     }
 
     /// Numbers stored in the groups that count.
     pub(crate) fn n_numbers(&self) -> usize {
-        self.blocks.iter().map(|block| block.n_numbers).sum()
+        numbers_of(&self.levels[0].blocks)
     }
 
+    /// Answers a question. Its numbers: C, the width that the hinge is rounded off over, the level and for each level up to it where
+    /// the parts stand in the one before; then whatever else it takes.
+    pub(crate) fn answer(&mut self, question: &Question) -> Result<Answer> {
+        let dim = self.data.items.features.n_cols();
+        let Question { ask, weights, direction, numbers } = question;
+        let (&[c, width, level, n_parts], more) = numbers.split_first_chunk().ok_or_else(misunderstood)?;
+        let more = self.reach(level as usize, n_parts as usize, more)?;
+        let has_weights = weights.len() == dim || (weights.is_empty() && *ask == Ask::Thinned);
+        let has_direction = direction.len() == dim || !matches!(ask, Ask::Times | Ask::Along);
+        if !has_weights || !has_direction {
+            return Err(misunderstood());
+        }
+        let shape = if let Shape::Hinge(_) = self.shape { Shape::Hinge(width) } else { self.shape };
+        let data = &self.data;
+        let mut at = At { data, level: &mut self.levels[level as usize], shape, c };
+        let added = |sums: Vec<f64>| Ok(Answer { sums, ..Answer::default() });
+        match ask {
+            Ask::Point => Ok(at.point(weights)),
+            Ask::Times => added(at.settled(weights, |sums| sums.hessian_times(direction))),
+            Ask::Diagonal => added(at.settled(weights, |sums| sums.hessian_diagonal())),
+            Ask::Curved => Ok(Answer { list: vec![at.settled(weights, |sums| sums.curved())], ..Answer::default() }),
+            Ask::Sketch => {
+                let (&spacing, starts) = more.split_first().ok_or_else(misunderstood)?;
+                let before = *starts.get(self.number).ok_or_else(misunderstood)?;
+                let (count, matrix) = at.settled(weights, |sums| {
+                    let drawn = sums.draw_pairs(before, spacing);
+                    let matrix = products(dim, |take| sums.for_vectors(&drawn, 1.0, take));
+                    (drawn.len(), matrix)
+                });
+                added([vec![count as f64], matrix].concat())
+            }
+            Ask::Along => {
+                let &step = more.first().ok_or_else(misunderstood)?;
+                let (value, slope) = at.along(weights, direction, step);
+                added(vec![value, slope])
+            }
+            Ask::Thinned if more.first() == Some(&1.0) => {
+                Ok(Answer { list: listed(data, &at.level.blocks), ..Answer::default() })
+            }
+            Ask::Thinned => {
+                let Level { blocks, counts, mass, .. } = &at.level;
+                let list = vec![counts.n_groups as f64, counts.n_items as f64, numbers_of(blocks) as f64, *mass];
+                Ok(Answer { list, ..Answer::default() })
+            }
+            _ => Err(misunderstood()),
+        }
+    }
+
+    /// Makes the levels that are not there; what is left of the numbers.
+    fn reach<'n>(&mut self, level: usize, n_parts: usize, numbers: &'n [f64]) -> Result<&'n [f64]> {
+        let length = 1 + n_parts.checked_mul(2).ok_or_else(misunderstood)?;
+        let needed = level.checked_mul(length).ok_or_else(misunderstood)?;
+        let (standings, more) = numbers.split_at_checked(needed).ok_or_else(misunderstood)?;
+        for (at, standing) in standings.chunks_exact(length).enumerate().skip(self.levels.len() - 1) {
+            let starts = standing[1..].as_chunks().0;
+            let &[first_group, first_item] = starts.get(self.number).ok_or_else(misunderstood)?;
+            let standing = Standing {
+                n_items: standing[0] as u64,
+                first_group: first_group as u64,
+                first_item: first_item as u64,
+            };
+            let mut here = At { data: &self.data, level: &mut self.levels[at], shape: self.shape, c: 1.0 };
+            let next = here.with_sums(|sums| Level::of(sums.thinned_sums(standing)));
+            self.levels.push(next);
+        }
+        Ok(more)
+    }
+}
+
+fn numbers_of(blocks: &[Block]) -> usize {
+    blocks.iter().map(|block| block.n_numbers).sum()
+}
+
+/// Groups with all that is theirs, as [`gathered`] reads them.
+fn listed(data: &Ranking, blocks: &[Block]) -> Vec<f64> {
+    let mut out = Vec::new();
+    for (items, factor) in blocks.iter().flat_map(Block::groups) {
+        out.extend([items.len() as f64, factor]);
+        for item in items.iter().map(|&item| item as usize) {
+            out.extend([data.labels[item], data.weight(item)]);
+            put_row(&data.items.features, item, &mut out);
+        }
+    }
+    out
+}
+
+/// A level that is asked.
+struct At<'a> {
+    data: &'a Ranking,
+    level: &'a mut Level,
+    shape: Shape,
+    c: f64,
+}
+
+impl At<'_> {
     fn with_sums<R>(&mut self, work: impl FnOnce(&mut RankSums<'_>) -> R) -> R {
         let source = Source {
             rows: Rows::Held(&self.data.items.features),
@@ -51,106 +158,41 @@ impl RankPart {
             draw: None,
             are_units: false,
         };
-        let blocks = std::mem::take(&mut self.blocks);
-        let mut sums = RankSums { source, blocks, shape: self.shape, c: self.c, counts: self.counts, mass: self.mass };
+        let Level { blocks, counts, mass, .. } = &mut *self.level;
+        let blocks = std::mem::take(blocks);
+        let mut sums = RankSums { source, blocks, shape: self.shape, c: self.c, counts: *counts, mass: *mass };
         let result = work(&mut sums);
-        self.blocks = sums.blocks;
+        self.level.blocks = sums.blocks;
         result
     }
 
-    /// Answers a question.
-    pub(crate) fn answer(&mut self, question: &Question) -> Result<Answer> {
-        let dim = self.data.items.features.n_cols();
-        let Question { ask, weights, direction, numbers } = question;
-        let (&[c, width], more) = numbers.split_first_chunk::<2>().ok_or_else(misunderstood)?;
-        let has_weights = weights.len() == dim || (weights.is_empty() && *ask == Ask::Thinned);
-        let has_direction = direction.len() == dim || !matches!(ask, Ask::Times | Ask::Along);
-        if !has_weights || !has_direction {
-            return Err(misunderstood());
-        }
-        let shape = if let Shape::Hinge(_) = self.shape { Shape::Hinge(width) } else { self.shape };
-        if shape != self.shape {
-            (self.shape, self.is_settled) = (shape, false);
-        }
-        self.c = c;
-        match ask {
-            Ask::Point => Ok(self.point(weights)),
-            Ask::Times => {
-                self.settle(weights);
-                Ok(Answer { sums: self.with_sums(|sums| sums.hessian_times(direction)), ..Answer::default() })
-            }
-            Ask::Diagonal => {
-                self.settle(weights);
-                Ok(Answer { sums: self.with_sums(|sums| sums.hessian_diagonal()), ..Answer::default() })
-            }
-            Ask::Curved => {
-                self.settle(weights);
-                Ok(Answer { list: vec![self.with_sums(|sums| sums.curved())], ..Answer::default() })
-            }
-            Ask::Sketch => {
-                self.settle(weights);
-                let (&spacing, starts) = more.split_first().ok_or_else(misunderstood)?;
-                let before = *starts.get(self.number).ok_or_else(misunderstood)?;
-                let (count, matrix) = self.with_sums(|sums| {
-                    let drawn = sums.draw_pairs(before, spacing);
-                    let matrix = products(dim, |take| sums.for_vectors(&drawn, 1.0, take));
-                    (drawn.len(), matrix)
-                });
-                Ok(Answer { sums: [vec![count as f64], matrix].concat(), ..Answer::default() })
-            }
-            Ask::Along => {
-                let &step = more.first().ok_or_else(misunderstood)?;
-                if self.place.as_ref() != Some(weights) {
-                    self.point(weights);
-                }
-                if self.direction.as_ref() != Some(direction) {
-                    self.with_sums(|sums| sums.aim(direction));
-                    self.direction = Some(direction.clone());
-                }
-                self.is_settled = false;
-                let (value, slope) = self.with_sums(|sums| sums.along(step));
-                Ok(Answer { sums: vec![value, slope], ..Answer::default() })
-            }
-            Ask::Thinned => {
-                let (&[level, n_items], starts) = more.split_first_chunk().ok_or_else(misunderstood)?;
-                let &[first_group, first_item] = starts.as_chunks().0.get(self.number).ok_or_else(misunderstood)?;
-                let standing = Standing {
-                    n_items: n_items as u64,
-                    first_group: first_group as u64,
-                    first_item: first_item as u64,
-                };
-                Ok(Answer { list: self.thinned(level as u32, standing), ..Answer::default() })
-            }
-            _ => Err(misunderstood()),
-        }
-    }
-
-    /// Value and gradient at weights, where the part is from now on.
+    /// Value and gradient at weights, where the groups are from now on.
     fn point(&mut self, weights: &[f64]) -> Answer {
         let point = self.with_sums(|sums| sums.go_to(weights));
-        (self.place, self.is_settled, self.direction) = (Some(weights.to_vec()), true, None);
+        (self.level.place, self.level.direction) = (Some(weights.to_vec()), None);
+        self.level.is_settled = Some(self.shape);
         Answer { sums: [vec![point.value, point.meant, point.excess], point.gradient].concat(), ..Answer::default() }
     }
 
-    /// Goes to weights, unless it is there.
-    fn settle(&mut self, weights: &[f64]) {
-        if !self.is_settled || self.place.as_deref() != Some(weights) {
+    /// Something at weights; goes there first, unless the groups are there.
+    fn settled<R>(&mut self, weights: &[f64], work: impl FnOnce(&mut RankSums<'_>) -> R) -> R {
+        if self.level.is_settled != Some(self.shape) || self.level.place.as_deref() != Some(weights) {
             self.point(weights);
         }
+        self.with_sums(work)
     }
 
-    /// Some groups with all that is theirs, as [`gathered`] reads them.
-    fn thinned(&mut self, level: u32, standing: Standing) -> Vec<f64> {
-        let lists = self.with_sums(|sums| sums.thinned_groups(level, standing));
-        let (features, mut out) = (&self.data.items.features, Vec::new());
-        for Listed { items, factor } in lists {
-            out.extend([items.len() as f64, factor]);
-            for item in items.into_iter().map(|item| item as usize) {
-                out.extend([self.data.labels[item], self.data.weight(item)]);
-                put_row(features, item, &mut out);
-            }
+    /// Value and slope after a step.
+    fn along(&mut self, weights: &[f64], direction: &[f64], step: f64) -> (f64, f64) {
+        if self.level.place.as_deref() != Some(weights) {
+            self.point(weights);
         }
-        out
+        if self.level.direction.as_deref() != Some(direction) {
+            self.with_sums(|sums| sums.aim(direction));
+            self.level.direction = Some(direction.to_vec());
+        }
+        self.level.is_settled = None;
+        self.with_sums(|sums| sums.along(step))
     }
 }
 

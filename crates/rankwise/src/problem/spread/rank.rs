@@ -1,5 +1,6 @@
 //! Ranking of items whose groups are spread over parts.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use super::{Ask, Asked, Question, from_triangle};
@@ -8,7 +9,7 @@ use crate::problem::rank::gathered;
 use crate::problem::{BlockSums, RankSums, Shape, SumPoint};
 
 /// Numbers that may be brought together to start from.
-const MOST_GATHERED: u64 = 1 << 22;
+const MOST_GATHERED: f64 = (1 << 22) as f64;
 
 /// The losses of a ranking as a sum over parts.
 pub(crate) struct SpreadRank<'a> {
@@ -20,11 +21,25 @@ pub(crate) struct SpreadRank<'a> {
     c: f64,
     mass: f64,
     /// Of every part, groups and items that count, and all items.
-    over: &'a [[u64; 3]],
+    over: Cow<'a, [[u64; 3]]>,
+    /// Which part of the groups is summed over: all, some of them, some of those …
+    level: usize,
+    /// For each level up to this one, where parts stand in the one before.
+    standings: Vec<f64>,
     here: Vec<f64>,
     direction: Vec<f64>,
+    /// Numbers that may be brought together.
+    most_gathered: f64,
     /// Some of the data, for a start.
-    some: OnceCell<Option<(Ranking, Vec<f64>)>>,
+    some: OnceCell<Option<Fewer>>,
+}
+
+/// Some of the groups.
+enum Fewer {
+    /// So few that they were brought here, with what their losses are multiplied with.
+    Gathered(Ranking, Vec<f64>),
+    /// Still spread: where parts stand, what each of them has, how many numbers there are, and the weight of all pairs.
+    Spread(Vec<f64>, Vec<[u64; 3]>, usize, f64),
 }
 
 impl<'a> SpreadRank<'a> {
@@ -35,8 +50,29 @@ impl<'a> SpreadRank<'a> {
         (shape, c): (Shape, f64),
         (mass, over): (f64, &'a [[u64; 3]]),
     ) -> Self {
-        let (here, direction) = (Vec::new(), Vec::new());
-        SpreadRank { asked, divisors, dim, n_numbers, shape, c, mass, over, here, direction, some: OnceCell::new() }
+        SpreadRank {
+            asked,
+            divisors,
+            dim,
+            n_numbers,
+            shape,
+            c,
+            mass,
+            over: Cow::Borrowed(over),
+            level: 0,
+            standings: Vec::new(),
+            here: Vec::new(),
+            direction: Vec::new(),
+            most_gathered: MOST_GATHERED,
+            some: OnceCell::new(),
+        }
+    }
+
+    /// Brings no more than so many numbers together.
+    #[cfg(test)]
+    pub(crate) fn gathering(mut self, most: f64) -> Self {
+        self.most_gathered = most;
+        self
     }
 
     fn divisor(&self, column: usize) -> f64 {
@@ -49,7 +85,8 @@ impl<'a> SpreadRank<'a> {
 
     fn question(&self, ask: Ask, direction: &[f64], more: &[f64]) -> Question {
         let width = if let Shape::Hinge(width) = self.shape { width } else { 0.0 };
-        let numbers = [&[self.c, width], more].concat();
+        let head = [self.c, width, self.level as f64, self.over.len() as f64];
+        let numbers = [&head, &self.standings[..], more].concat();
         Question { ask, weights: self.divided(&self.here), direction: self.divided(direction), numbers }
     }
 
@@ -57,9 +94,9 @@ impl<'a> SpreadRank<'a> {
         vec![0.0; self.dim]
     }
 
-    fn some(&self) -> Option<&(Ranking, Vec<f64>)> {
-        let gather = || {
-            let level = (1..8).find(|&level| (self.n_numbers as u64 >> (4 * level)) <= MOST_GATHERED)?;
+    /// Some of the groups: here, or, if they are still many, where they are.
+    fn some(&self) -> Option<&Fewer> {
+        let look = || {
             let n_items: u64 = self.over.iter().map(|part| part[1]).sum();
             let mut before = [0; 2];
             let starts = self.over.iter().flat_map(|[groups, _, rows]| {
@@ -67,12 +104,27 @@ impl<'a> SpreadRank<'a> {
                 before = [before[0] + groups, before[1] + rows];
                 start
             });
-            let starts = starts.map(|start| start as f64);
-            let numbers: Vec<f64> = [f64::from(level), n_items as f64].into_iter().chain(starts).collect();
-            let answer = self.asked.ask(0, &self.question(Ask::Thinned, &[], &numbers))?;
-            gathered(&answer.list, self.dim)
+            let standing = std::iter::once(n_items).chain(starts).map(|number| number as f64);
+            let standings: Vec<f64> = self.standings.iter().copied().chain(standing).collect();
+            let ask = |gather: f64| {
+                let head = [self.c, 1.0, (self.level + 1) as f64, self.over.len() as f64];
+                let numbers = [&head, &standings[..], &[gather]].concat();
+                let question = Question { ask: Ask::Thinned, weights: Vec::new(), direction: Vec::new(), numbers };
+                self.asked.ask(0, &question)
+            };
+            let found = ask(0.0)?;
+            let parts = found.list.as_chunks::<4>().0;
+            let n_numbers: f64 = parts.iter().map(|part| part[2]).sum();
+            if n_numbers <= self.most_gathered {
+                let (data, factors) = gathered(&ask(1.0)?.list, self.dim)?;
+                return Some(Fewer::Gathered(data, factors));
+            }
+            let over =
+                parts.iter().zip(self.over.iter()).map(|(part, whole)| [part[0] as u64, part[1] as u64, whole[2]]);
+            let mass = parts.iter().map(|part| part[3]).sum();
+            Some(Fewer::Spread(standings.clone(), over.collect(), n_numbers as usize, mass))
         };
-        self.some.get_or_init(gather).as_ref()
+        self.some.get_or_init(look).as_ref()
     }
 }
 
@@ -155,12 +207,32 @@ impl BlockSums for SpreadRank<'_> {
     }
 
     fn thinned(&self) -> Option<Box<dyn BlockSums + '_>> {
-        let (data, factors) = self.some()?;
-        let mut thinned = RankSums::of_factors(data, factors, self.divisors, self.shape, self.c);
-        if !thinned.is_enough() {
-            return None;
+        match self.some()? {
+            Fewer::Gathered(data, factors) => {
+                let mut thinned = RankSums::of_factors(data, factors, self.divisors, self.shape, self.c);
+                thinned.set_c(self.c * self.mass / thinned.mass());
+                thinned.is_enough().then(|| Box::new(thinned) as Box<dyn BlockSums + '_>)
+            }
+            Fewer::Spread(standings, over, n_numbers, mass) => {
+                let n_items: u64 = over.iter().map(|part| part[1]).sum();
+                let thinned = SpreadRank {
+                    n_numbers: *n_numbers,
+                    c: self.c * self.mass / mass,
+                    mass: *mass,
+                    over: Cow::Borrowed(over),
+                    level: self.level + 1,
+                    standings: standings.clone(),
+                    most_gathered: self.most_gathered,
+                    ..SpreadRank::new(
+                        self.asked,
+                        self.divisors,
+                        (self.dim, *n_numbers),
+                        (self.shape, self.c),
+                        (*mass, over),
+                    )
+                };
+                (n_items >= 4 * self.dim as u64 && *mass > 0.0).then(|| Box::new(thinned) as Box<dyn BlockSums + '_>)
+            }
         }
-        thinned.set_c(self.c * self.mass / thinned.mass());
-        Some(Box::new(thinned))
     }
 }
