@@ -37,7 +37,7 @@ pub(crate) struct SpreadRank<'a> {
 /// Some of the groups.
 enum Fewer {
     /// So few that they were brought here, with what their losses are multiplied with.
-    Gathered(Ranking, Vec<f64>),
+    Gathered(Box<Ranking>, Vec<f64>),
     /// Still spread: where parts stand, what each of them has, how many numbers there are, and the weight of all pairs.
     Spread(Vec<f64>, Vec<[u64; 3]>, usize, f64),
 }
@@ -117,7 +117,7 @@ impl<'a> SpreadRank<'a> {
             let n_numbers: f64 = parts.iter().map(|part| part[2]).sum();
             if n_numbers <= self.most_gathered {
                 let (data, factors) = gathered(&ask(1.0)?.list, self.dim)?;
-                return Some(Fewer::Gathered(data, factors));
+                return Some(Fewer::Gathered(Box::new(data), factors));
             }
             let over =
                 parts.iter().zip(self.over.iter()).map(|(part, whole)| [part[0] as u64, part[1] as u64, whole[2]]);
