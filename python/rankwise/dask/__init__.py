@@ -1,6 +1,6 @@
 """Learning on a Dask cluster: data that do not fit on one machine.
 
-The machines are those of :mod:`rankwise`, with the same answer but for rounding. Every partition becomes a part that stays
+The machines are those of rankwise itself, with the same answer but for rounding. Every partition becomes a part that stays
 on its worker; what travels is a few numbers for each feature, some dozens of times. A worker that is lost takes no result with it:
 Dask makes its parts again from the data, and they answer as before.
 

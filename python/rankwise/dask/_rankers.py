@@ -171,7 +171,7 @@ def evaluate(
     Parameters
     ----------
     ranker : estimator
-        Of this module or of :mod:`rankwise`.
+        Of this module or of rankwise itself.
     X, y, qid, sample_weight
         As for :meth:`RankSVM.fit`.
     metric : str or list of str
