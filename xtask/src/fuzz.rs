@@ -139,7 +139,8 @@ fn feed(target: &Target, inputs: u64, programs: &Path, scratch: &Path, files: &P
         format!("-runs={inputs}"),
         "-seed=1".into(),
         format!("-max_len={}", target.max_len),
-        "-timeout=10".into(),
+        // The parquet crate skips lists of up to 2³¹ things of no bytes one by one: seconds, but no more.
+        format!("-timeout={}", if name == "parquet" { 60 } else { 10 }),
         "-rss_limit_mb=1024".into(),
         "-print_final_stats=1".into(),
         format!("-artifact_prefix={}/", artifacts.display()),
