@@ -220,7 +220,7 @@ class CompareSVM(_Comparer, _comparers.CompareSVM):
     """
 
     _own_params = _comparers.CompareSVM._own_params | {"client"}
-    #: What one machine can also do.
+    # What one machine can also do.
     calibrate = False
 
     def __init__(
