@@ -110,7 +110,7 @@ fn look(ask: &Ask, data: &Data, fit: &Fit, random: &mut Random, told: &mut Told)
             // have scaled.
             let is_single = matches!(data, Data::Items(_) | Data::Classes(_)) && ask.kernel != Kernel::Linear;
             let most = if is_single {
-                1e-6f64.max(0.01 * ask.effort.tol)
+                1e-5f64.max(0.01 * ask.effort.tol)
             } else if ask.method == "online" {
                 1e-6
             } else {
