@@ -28,7 +28,7 @@ pub(crate) struct Told {
 
 /// Features beyond this, scaled if asked for, leave few digits to differences of kernel values.
 const LARGE: f64 = 1e4;
-/// Squares of features below this are nothing, however they are scaled afterwards.
+/// Squares of features below this, or above its inverse, are out of range, however they are scaled afterwards.
 const TINY: f64 = 1e-100;
 
 /// Draws a case, fits it and looks at all of it.
@@ -80,7 +80,7 @@ fn look(ask: &Ask, data: &Data, fit: &Fit, random: &mut Random, told: &mut Told)
     let rows = data.rows();
     let largest = rows.iter().flat_map(|row| scaled(model, row)).fold(0.0, |most: f64, x| most.max(x.abs()));
     let raw = rows.iter().flatten().fold(0.0, |most: f64, x| most.max(x.abs()));
-    let is_extreme = largest > LARGE || raw < TINY;
+    let is_extreme = largest > LARGE || !(TINY..1.0 / TINY).contains(&raw);
     let mut of_certificate = Vec::new();
     let Told { faults, .. } = told;
     told.stop = Some(training.stop);
@@ -114,7 +114,7 @@ fn look(ask: &Ask, data: &Data, fit: &Fit, random: &mut Random, told: &mut Told)
             // have scaled.
             let is_single = matches!(data, Data::Items(_) | Data::Classes(_)) && ask.kernel != Kernel::Linear;
             let most = if is_single {
-                1e-5f64.max(0.01 * ask.effort.tol)
+                1e-5f64.max(0.1 * ask.effort.tol)
             } else if ask.method == "online" {
                 1e-6
             } else {
