@@ -28,6 +28,8 @@ pub(crate) struct Told {
 
 /// Features beyond this, scaled if asked for, leave few digits to differences of kernel values.
 const LARGE: f64 = 1e4;
+/// Squares of features below this, or above its inverse, are out of range, however they are scaled afterwards.
+const TINY: f64 = 1e-100;
 
 /// Draws a case, fits it and looks at all of it.
 pub(crate) fn tell(seed: u64, number: u64) -> Told {
@@ -77,6 +79,8 @@ fn look(ask: &Ask, data: &Data, fit: &Fit, random: &mut Random, told: &mut Told)
     let (model, training) = (&fit.model, &fit.model.training);
     let rows = data.rows();
     let largest = rows.iter().flat_map(|row| scaled(model, row)).fold(0.0, |most: f64, x| most.max(x.abs()));
+    let raw = rows.iter().flatten().fold(0.0, |most: f64, x| most.max(x.abs()));
+    let is_extreme = largest > LARGE || !(TINY..1.0 / TINY).contains(&raw);
     let mut of_certificate = Vec::new();
     let Told { faults, .. } = told;
     told.stop = Some(training.stop);
@@ -105,12 +109,12 @@ fn look(ask: &Ask, data: &Data, fit: &Fit, random: &mut Random, told: &mut Told)
         }
         if let Some(twin) = objective(ask, data, model) {
             let difference = ((found - twin.value).abs() - twin.rounding) / twin.value.abs().max(1e-9);
-            told.difference = if largest > LARGE { 0.0 } else { difference.max(0.0) };
+            told.difference = if is_extreme { 0.0 } else { difference.max(0.0) };
             // Values of a kernel over items are f32 unless the tolerance asks for more, and so are features that random steps
             // have scaled.
             let is_single = matches!(data, Data::Items(_) | Data::Classes(_)) && ask.kernel != Kernel::Linear;
             let most = if is_single {
-                1e-6f64.max(0.01 * ask.effort.tol)
+                1e-5f64.max(0.1 * ask.effort.tol)
             } else if ask.method == "online" {
                 1e-6
             } else {
@@ -125,7 +129,7 @@ fn look(ask: &Ask, data: &Data, fit: &Fit, random: &mut Random, told: &mut Told)
     if is_known && has_norm && ask.method != "online" {
         others(ask, data, fit, random, &mut of_certificate);
     }
-    if largest > LARGE {
+    if is_extreme {
         told.doubts = of_certificate;
     } else {
         told.faults.append(&mut of_certificate);
