@@ -134,14 +134,16 @@ fn feed(target: &Target, inputs: u64, programs: &Path, scratch: &Path, files: &P
     fs::create_dir_all(&artifacts).map_err(failed)?;
     let log = scratch.join(format!("{name}.log"));
     let out = File::create(&log).map_err(failed)?;
+    let is_parquet = name == "parquet";
     let mut program = Command::new(programs.join(name));
     program.arg(&corpus).arg(root().join("fuzz/seeds").join(name)).args([
         format!("-runs={inputs}"),
         "-seed=1".into(),
         format!("-max_len={}", target.max_len),
-        // The parquet crate skips lists of up to 2³¹ things of no bytes one by one: seconds, but no more.
-        format!("-timeout={}", if name == "parquet" { 60 } else { 10 }),
-        "-rss_limit_mb=1024".into(),
+        // The parquet crate skips lists of up to 2³¹ things of no bytes one by one, and makes room for as much as a page says it
+        // has when unpacked: seconds and up to 2 GiB, but no more.
+        format!("-timeout={}", if is_parquet { 60 } else { 10 }),
+        format!("-rss_limit_mb={}", if is_parquet { 3072 } else { 1024 }),
         "-print_final_stats=1".into(),
         format!("-artifact_prefix={}/", artifacts.display()),
     ]);
