@@ -161,6 +161,23 @@ pub(super) enum By<'a> {
 }
 
 impl Solution<'_> {
+    /// All scores are 0, with this objective, gap and β; whose margins these are is left to be said.
+    pub(super) fn constant((objective, gap, beta): (f64, f64, f64), dim: usize, has_beta: bool) -> Self {
+        Solution {
+            objective,
+            gap,
+            stop: Stop::Converged,
+            margins: Margins::Each(Vec::new()),
+            offsets: None,
+            largest_tie_offset: beta,
+            beta: has_beta.then_some(beta),
+            collapsed: false,
+            is_constant: true,
+            is_exact: true,
+            by: By::Weights { weights: vec![0.0; dim], steps: 0, n_support: 0, bound: None },
+        }
+    }
+
     pub(super) fn iterations(&self) -> u64 {
         match &self.by {
             By::Duals { state, .. } => state.iterations,
@@ -485,19 +502,10 @@ impl<'e> Instance<'e, '_> {
         let (objective, gap, beta) = of_only_ties(self.task, self.loss, cost, self.n_ties());
         let dim = self.space.map_or(self.data.set.items.features.n_cols(), Space::dim);
         let has_beta = matches!(self.task, Task::Compare { .. } | Task::Davidson);
-        Ok(Solution {
-            objective,
-            gap,
-            stop: Stop::Converged,
-            margins: Margins::OfScores(vec![0.0; self.data.set.items.n_items()]),
-            offsets: self.space.filter(|space| space.has_band()).map(|_| vec![beta; self.data.n_pairs()]),
-            largest_tie_offset: beta,
-            beta: has_beta.then_some(beta),
-            collapsed: false,
-            is_constant: true,
-            is_exact: true,
-            by: By::Weights { weights: vec![0.0; dim], steps: 0, n_support: 0, bound: None },
-        })
+        let mut solution = Solution::constant((objective, gap, beta), dim, has_beta);
+        solution.margins = Margins::OfScores(vec![0.0; self.data.set.items.n_items()]);
+        solution.offsets = self.space.filter(|space| space.has_band()).map(|_| vec![beta; self.data.n_pairs()]);
+        Ok(solution)
     }
 }
 

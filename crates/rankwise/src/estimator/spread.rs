@@ -368,7 +368,7 @@ impl PairMachine {
             let sums = &mut *sums.borrow_mut();
             let solution = if is_only_ties {
                 let of_ties = of_only_ties(task, self.loss, tie * over.weight, ties);
-                only_ties(of_ties, survey.n_cols(), known.has_beta)
+                Solution::constant(of_ties, survey.n_cols(), known.has_beta)
             } else {
                 self.solve_spread(sums, task, limits)?
             };
@@ -469,22 +469,6 @@ impl PairMachine {
             sums.go_to(&found.weights);
         }
         Ok(solution)
-    }
-}
-
-fn only_ties((objective, gap, beta): (f64, f64, f64), dim: usize, has_beta: bool) -> Solution<'static> {
-    Solution {
-        objective,
-        gap,
-        stop: Stop::Converged,
-        margins: Margins::Each(Vec::new()),
-        offsets: None,
-        largest_tie_offset: beta,
-        beta: has_beta.then_some(beta),
-        collapsed: false,
-        is_constant: true,
-        is_exact: true,
-        by: By::Weights { weights: vec![0.0; dim], steps: 0, n_support: 0, bound: None },
     }
 }
 

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use super::{Costs, Hinge, Offset, PairSums, Rule};
 use crate::data::{Comparisons, Features, Outcome, Pair, mix};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::math::add_multiple;
 use crate::problem::BlockSums;
-use crate::problem::spread::{Answer, Ask, ListedRows, Question, products, put_row};
+use crate::problem::spread::{Answer, Ask, ListedRows, Question, misunderstood, products, put_row};
 use crate::problem::threshold::{change, part_of};
 
 /// Pairs with all that is known of them, and where they were sent last.
@@ -189,13 +189,6 @@ impl PairPart {
             }
         }
         out
-    }
-}
-
-fn misunderstood() -> Error {
-    Error::Mismatch {
-        problem: "a part was asked what it cannot answer".into(),
-        remedy: "use the same version of rankwise on all machines".into(),
     }
 }
 

@@ -9,10 +9,8 @@ use super::rule::with_loss;
 use super::{Hinge, PairSums, Rule};
 use crate::data::Pair;
 use crate::math::dot;
-use crate::problem::BlockSums;
+use crate::problem::{BlockSums, MARK};
 
-/// Where in its stretch of curvature a pair is drawn: nowhere that whole numbers of pairs often end, so that rounding seldom tells.
-const MARK: f64 = 0.381_966_011_250_105;
 /// The most items to have a vector each.
 const MOST_ITEMS: usize = 1024;
 

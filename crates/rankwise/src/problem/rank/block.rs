@@ -5,9 +5,8 @@ use super::listed::PairList;
 use super::visit::Visit;
 use crate::data::mix;
 use crate::math::{cholesky, dot, solve_lower, solve_upper};
+use crate::problem::MARK;
 
-/// Where in its stretch of curvature a pair is drawn: nowhere that whole numbers of pairs often end, so that rounding seldom tells.
-const MARK: f64 = 0.381_966_011_250_105;
 /// The most items of a group whose matrix of curvatures is factored.
 const MOST_EASED: usize = 512;
 

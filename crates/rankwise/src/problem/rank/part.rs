@@ -3,9 +3,9 @@
 use super::block::Block;
 use super::{Listed, RankCounts, RankSums, Shape, Source, Standing, Weighing};
 use crate::data::{Groups, Items, Ranking, Rows};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::problem::BlockSums;
-use crate::problem::spread::{Answer, Ask, ListedRows, Question, products, put_row};
+use crate::problem::spread::{Answer, Ask, ListedRows, Question, misunderstood, products, put_row};
 
 /// Groups with all that is known of them.
 pub(crate) struct RankPart {
@@ -193,13 +193,6 @@ impl At<'_> {
         }
         self.level.is_settled = None;
         self.with_sums(|sums| sums.along(step))
-    }
-}
-
-fn misunderstood() -> Error {
-    Error::Mismatch {
-        problem: "a part was asked what it cannot answer".into(),
-        remedy: "use the same version of rankwise on all machines".into(),
     }
 }
 

@@ -136,6 +136,9 @@ pub(crate) trait Parts {
     fn ask(&self, question: &Question) -> Result<Answer>;
 }
 
+/// Numbers that may be brought together to start from.
+const MOST_GATHERED: u64 = 1 << 22;
+
 /// Parts that are asked until something goes wrong; after that, nothing they say means anything.
 pub(crate) struct Asked<'a> {
     parts: &'a dyn Parts,
@@ -168,6 +171,14 @@ impl<'a> Asked<'a> {
     /// What went wrong, if anything did.
     pub(crate) fn take_failure(&self) -> Option<Error> {
         self.failure.borrow_mut().take()
+    }
+}
+
+/// What a part says to a question that makes no sense to it.
+pub(crate) fn misunderstood() -> Error {
+    Error::Mismatch {
+        problem: "a part was asked what it cannot answer".into(),
+        remedy: "use the same version of rankwise on all machines".into(),
     }
 }
 

@@ -2,15 +2,13 @@
 
 use std::cell::{Cell, OnceCell};
 
-use super::{Answer, Ask, Asked, Question, from_triangle};
+use super::{Answer, Ask, Asked, MOST_GATHERED, Question, from_triangle};
 use crate::data::{Features, Scaler};
 use crate::math::dot;
 use crate::problem::pair_sums::{GatheredPairs, Offset, Pull};
 use crate::problem::threshold::Sizes;
 use crate::problem::{BlockSums, Hinge, Rule, SumPoint};
 
-/// Numbers that may be brought together to start from.
-const MOST_GATHERED: u64 = 1 << 22;
 /// Rounds in which β is looked for.
 const MOST_ROUNDS: usize = 60;
 /// Slopes in β this small beside their terms are zero.

@@ -3,13 +3,10 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use super::{Ask, Asked, Question, from_triangle};
+use super::{Ask, Asked, MOST_GATHERED, Question, from_triangle};
 use crate::data::Ranking;
 use crate::problem::rank::gathered;
 use crate::problem::{BlockSums, RankSums, Shape, SumPoint};
-
-/// Numbers that may be brought together to start from.
-const MOST_GATHERED: f64 = (1 << 22) as f64;
 
 /// The losses of a ranking as a sum over parts.
 pub(crate) struct SpreadRank<'a> {
@@ -63,7 +60,7 @@ impl<'a> SpreadRank<'a> {
             standings: Vec::new(),
             here: Vec::new(),
             direction: Vec::new(),
-            most_gathered: MOST_GATHERED,
+            most_gathered: MOST_GATHERED as f64,
             some: OnceCell::new(),
         }
     }
