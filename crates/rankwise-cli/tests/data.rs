@@ -32,6 +32,22 @@ fn outcomes_are_needed_for_training_and_measuring_only() {
 }
 
 #[test]
+fn tables_of_another_kind_are_told() {
+    let room = Room::with_model();
+    room.write("judged.csv", "left,right,outcome\na,b,left\nb,c,tie\n");
+    for words in ["train judged.csv -o m", "train train.csv -o m", "tune judged.csv -o m", "predict model judged.csv"] {
+        room.run(words).fails(1, &["pairs that were judged", "--pairs"]);
+    }
+    // Features of items may have these names.
+    room.write("items.csv", "left,right,outcome,label\n1,2,3,0\n2,1,1,1\n4,1,2,0\n");
+    room.run("train items.csv -o m").ends(0);
+    room.write("battles.csv", "model_a,model_b,winner\nx,y,model_a\n");
+    for words in ["train --pairs battles.csv -o m", "rate --pairs battles.csv"] {
+        room.run(words).fails(1, &["battles.csv", "columns: model_a, model_b, winner", "convert", "--from arena"]);
+    }
+}
+
+#[test]
 fn text_among_the_features_names_its_place() {
     let room = Room::new();
     room.write("bad.csv", "left.x,right.x,outcome\n1,2,right\n2,blue,left\n");

@@ -10,19 +10,20 @@ use rankwise::data::Random;
 
 use crate::room::Room;
 
-/// Runs of each command that are killed, at times spread over how long it takes.
+/// Runs of each command that are killed, at times spread over how long it takes; a third of them where it takes long.
 const KILLS: u32 = 12;
+const LONG: Duration = Duration::from_secs(1);
 const BEFORE: &[u8] = b"what was here before\n";
 /// What files are called until they are whole.
 const UNFINISHED: &str = ".rankwise-";
 
-/// A command, and what it writes. `demo` and `reproduce` take too long to be killed often; they write by the same function.
+/// A command, and what it writes.
 struct Job {
     words: &'static str,
     files: &'static [&'static str],
 }
 
-const JOBS: [Job; 18] = [
+const JOBS: [Job; 20] = [
     job("train --pairs train.csv --kernel rbf --gamma 0.5 -o a.model", &["a.model"]),
     job("train items.svm -o b.model", &["b.model"]),
     job("tune items.svm --method rank --grid C=0.01:10:4 --folds 3 -o c.model", &["c.model"]),
@@ -41,6 +42,14 @@ const JOBS: [Job; 18] = [
     job("rate --pairs games.csv --system davidson -o board.html", &["board.html"]),
     job("export model --to onnx -o model.onnx", &["model.onnx"]),
     job("export ranker --to sql -o ranker.sql", &["ranker.sql"]),
+    job(
+        "demo --seeds 1 --out demo",
+        &["demo/rankwise-demo.html", "demo/train.csv", "demo/validation.csv", "demo/test.csv"],
+    ),
+    job(
+        "reproduce online --quick --fresh --out studies",
+        &["studies/online.csv", "studies/online.svg", "studies/online.html", "studies/online.md"],
+    ),
 ];
 
 const fn job(words: &'static str, files: &'static [&'static str]) -> Job {
@@ -93,9 +102,23 @@ fn check(room: &Room, job: &Job, new: &BTreeMap<&str, Vec<u8>>, how: &str) -> us
     n_new
 }
 
+/// All files, those in folders too.
+fn names(room: &Room) -> Vec<String> {
+    let inside = |folder: &str| std::fs::read_dir(room.path(folder)).into_iter().flatten().flatten();
+    let in_folder = |folder: &str| {
+        inside(folder).map(|entry| format!("{folder}/{}", entry.file_name().to_string_lossy())).collect::<Vec<_>>()
+    };
+    let names = room.names();
+    names.iter().flat_map(|name| in_folder(name)).chain(names.iter().cloned()).collect()
+}
+
+fn is_unfinished(name: &str) -> bool {
+    name.rsplit('/').next().is_some_and(|name| name.starts_with(UNFINISHED))
+}
+
 /// Files that were not finished.
 fn unfinished(room: &Room) -> Vec<String> {
-    room.names().into_iter().filter(|name| name.starts_with(UNFINISHED)).collect()
+    names(room).into_iter().filter(|name| is_unfinished(name)).collect()
 }
 
 fn begin(room: &Room, job: &Job) {
@@ -109,9 +132,9 @@ fn killed_commands_leave_old_files_or_new_ones() {
     let mut random = Random::new(11);
     for job in &JOBS {
         let (new, took) = undisturbed(&room, job);
-        let names = room.names();
+        let known = names(&room);
         let (mut n_killed, mut n_new) = (0, 0);
-        for kill in 0..KILLS {
+        for kill in 0..if took < LONG { KILLS } else { KILLS / 3 } {
             begin(&room, job);
             let mut child = spawn(&room, job.words);
             // Files are written at the end: half of the kills are for the last third.
@@ -122,8 +145,8 @@ fn killed_commands_leave_old_files_or_new_ones() {
             n_new += check(&room, job, &new, "killed");
         }
         // Whatever lies about has a name that tells what it is, and hinders nobody.
-        let left: Vec<String> = room.names().into_iter().filter(|name| !names.contains(name)).collect();
-        assert!(left.iter().all(|name| name.starts_with(UNFINISHED)), "{}: {left:?}", job.words);
+        let left: Vec<String> = names(&room).into_iter().filter(|name| !known.contains(name)).collect();
+        assert!(left.iter().all(|name| is_unfinished(name)), "{}: {left:?}", job.words);
         begin(&room, job);
         let (again, _) = undisturbed(&room, job);
         assert!(again == new, "{}: another answer after kills", job.words);
@@ -134,6 +157,35 @@ fn killed_commands_leave_old_files_or_new_ones() {
             left.len()
         );
         unfinished(&room).iter().for_each(|name| std::fs::remove_file(room.path(name)).unwrap());
+    }
+}
+
+/// A study that is killed again and again comes to the same end, and every run goes on where the one before was.
+#[cfg(unix)]
+#[test]
+fn killed_studies_go_on() {
+    let room = Room::new();
+    let study = job(
+        "reproduce rvm-fig8 --quick --out studies",
+        &["studies/rvm-fig8.csv", "studies/rvm-fig8.svg", "studies/rvm-fig8.html", "studies/rvm-fig8.md"],
+    );
+    let (whole, took) = undisturbed(&room, &study);
+    std::fs::remove_dir_all(room.path("studies")).unwrap();
+    let mut random = Random::new(13);
+    let mut n_killed = 0;
+    loop {
+        let mut child = spawn(&room, study.words);
+        // Longer from run to run, so that it ends on a machine of any speed.
+        std::thread::sleep(took.mul_f64(random.between(0.1, 0.3) + 0.1 * f64::from(n_killed)));
+        let _ = child.kill();
+        match child.wait().unwrap().code() {
+            None => n_killed += 1,
+            Some(code) => break assert_eq!(code, 0, "{}", study.words),
+        }
+    }
+    assert!(n_killed > 0);
+    for &name in study.files {
+        assert!(room.bytes(name) == whole[name], "{name} differs after {n_killed} kills");
     }
 }
 

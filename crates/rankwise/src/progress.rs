@@ -29,6 +29,12 @@ impl Stop {
         }
     }
 
+    /// What to tell the user where the tolerance was not met.
+    pub(crate) fn shortfall(self, gap: f64, tol: f64) -> Option<String> {
+        let why = self.reason()?;
+        Some(format!("not converged: {why}; the relative gap is {gap:.1e}, {tol:.0e} was asked for"))
+    }
+
     /// The word in JSON output.
     pub fn name(self) -> &'static str {
         match self {

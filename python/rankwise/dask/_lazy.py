@@ -23,10 +23,13 @@ def _stacked(values: list[Any]) -> Any:
 
 
 def _plain(estimator: Any) -> Any:
-    """The estimator without its client, which cannot travel."""
-    alone = type(estimator)(**{**estimator.get_params(deep=False), "client": None, "threads": 1})
+    """The estimator without its client, if it has one, which cannot travel."""
+    params = estimator.get_params(deep=False)
+    if "client" not in params:
+        return estimator
+    alone = type(estimator)(**{**params, "client": None, "threads": 1})
     alone.__dict__.update(
-        {name: value for name, value in estimator.__dict__.items() if name not in alone.get_params(deep=False)}
+        {name: value for name, value in estimator.__dict__.items() if name not in params}
     )
     return alone
 

@@ -184,28 +184,6 @@ def evaluate(
         scores = ranker.predict(X)
         return {name: item_metric(name, y, scores, qid, sample_weight=sample_weight) for name in names}
     X, y, qid, sample_weight = columns_of(X, y, qid, sample_weight)
-    given = [as_one(values) for values in (_lazily_any(ranker, X), y, qid, sample_weight)]
+    given = [as_one(values) for values in (lazily(ranker, "predict", X, np.float64), y, qid, sample_weight)]
     scores, labels, groups, weights = client_of(getattr(ranker, "client", None)).compute(given, sync=True)
     return {name: item_metric(name, labels, scores, groups, sample_weight=weights) for name in names}
-
-
-def _lazily_any(ranker: Any, X: Any) -> Any:
-    if "client" in ranker.get_params(deep=False):
-        return ranker.predict(X)
-    return lazily(_Spread(ranker), "predict", X, np.float64)
-
-
-class _Spread:
-    """A ranker of one machine, for partitions."""
-
-    def __init__(self, ranker: Any, client: Any = None, threads: int = 1) -> None:
-        self.ranker = ranker
-
-    def get_params(self, deep: bool = False) -> dict[str, Any]:
-        return {"ranker": self.ranker}
-
-    def _check_is_fitted(self) -> None:
-        self.ranker._check_is_fitted()
-
-    def predict(self, X: Any) -> Any:
-        return self.ranker.predict(X)

@@ -265,7 +265,7 @@ fn stop_text(training: &Training) -> String {
         Stop::Stalled => "no further progress possible",
         _ => training.stop.name(),
     };
-    format!("{why} after {} iterations (tol {})", training.iterations, number(training.tol))
+    format!("{why} after {} (tol {})", count(training.iterations as usize, "iteration"), number(training.tol))
 }
 
 fn threshold_text(model: &Model) -> String {

@@ -283,10 +283,7 @@ impl CompareLp {
         } else if n_ties == 0 {
             warnings.push("no pair is a tie: the region of ties is as narrow as it may be (β = −1)".into());
         }
-        if let Some(why) = solution.stop.reason() {
-            let (gap, tol) = (solution.gap, self.effort.tol);
-            warnings.push(format!("not converged: {why}; the relative gap is {gap:.1e}, {tol:.0e} was asked for"));
-        }
+        warnings.extend(solution.stop.shortfall(solution.gap, self.effort.tol));
         if let Some(context) = data.set.context.as_ref().filter(|context| !context.names.is_empty()) {
             let n = context.names.len();
             let noun = if n == 1 { "column" } else { "columns" };

@@ -38,11 +38,7 @@ impl ItemRecord<'_> {
         let mut warnings = self.warnings;
         let gap = Machine::gap_of(machines);
         let stop = machines.iter().map(|m| m.stop).find(|stop| *stop != Stop::Converged).unwrap_or(Stop::Converged);
-        let tol = self.effort.tol;
-        warnings.extend(
-            stop.reason()
-                .map(|why| format!("not converged: {why}; the relative gap is {gap:.1e}, {tol:.0e} was asked for")),
-        );
+        warnings.extend(stop.shortfall(gap, self.effort.tol));
         if machines.iter().flat_map(|machine| &machine.numbers).all(|&number| number == 0.0) {
             let numbers = if matches!(ground, Ground::Weights { .. }) { "weights" } else { "coefficients" };
             let why = match stop {
@@ -71,7 +67,7 @@ impl ItemRecord<'_> {
             kernel: self.kernel,
             approx: self.approx,
             c: self.c,
-            tol,
+            tol: self.effort.tol,
             seed: self.effort.seed,
             threshold_rule: ThresholdRule::default(),
             tie_region: TieRegion::default(),

@@ -171,11 +171,6 @@ impl Solution {
                 .into(),
         }
     }
-
-    fn why_not_converged(&self, tol: f64) -> Option<String> {
-        let why = self.stop.reason()?;
-        Some(format!("not converged: {why}; the relative gap is {:.1e}, {tol:.0e} was asked for", self.gap))
-    }
 }
 
 /// What there is to tell of a fit beside its solution.
@@ -235,7 +230,7 @@ impl Record<'_> {
         scaler: Option<&Scaler>,
     ) -> Model {
         let mut warnings = self.warnings;
-        warnings.extend(solution.why_not_converged(self.effort.tol));
+        warnings.extend(solution.stop.shortfall(solution.gap, self.effort.tol));
         warnings.extend(more_warnings);
         let kernel = function.kernel();
         let scorer = Scorer {

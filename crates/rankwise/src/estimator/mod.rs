@@ -34,6 +34,7 @@ mod online_terms;
 mod ordinal;
 mod pair_estimator;
 mod pair_objective;
+mod pair_record;
 mod pair_solution;
 mod pair_weights;
 mod pairs;

@@ -9,9 +9,10 @@ use std::time::Instant;
 
 use super::common::Fit;
 use super::item_ranker::{check_pairs, check_width_of, of_scale_ratio, weights_of, why_dropped};
+use super::pair_record::Known;
 use super::pair_solution::{By, Margins, Solution, of_only_ties};
 use super::pair_weights::{InWeights, factors_of, rule_of};
-use super::pairs::{Answer as PairAnswer, Known, PairMachine};
+use super::pairs::{Answer as PairAnswer, PairMachine};
 use super::rank_svm::{record, solution_of};
 use super::{CompareSvm, Davidson, RankSvm};
 use crate::data::{Comparisons, Features, Items, Outcome, Precision, Ranking, Scale, ScaleSurvey};

@@ -127,6 +127,7 @@ fn read_with(source: &Source, columns: &Columns, precision: Precision, of_classe
     let table = Table::open(source, columns)?;
     check_given(columns, &[&table.header])?;
     let roles = if of_classes { Roles::of_classes(&table.header, columns) } else { Roles::all(&table.header, columns) };
+    check_items(&table.header, &roles)?;
     let unused_columns = roles.unused(&table.header);
     let rows = ItemRows::read(table, columns, roles)?;
     let source = rows.source;
@@ -157,6 +158,20 @@ fn read_with(source: &Source, columns: &Columns, precision: Precision, of_classe
 /// Reads items to be ranked: [`read_items`], then [`ItemTable::into_ranking`].
 pub fn read_ranking(source: &Source, columns: &Columns, precision: Precision) -> Result<Ranking> {
     read_items(source, columns, precision)?.into_ranking()
+}
+
+/// Refuses a table that judges pairs.
+fn check_items(header: &Header, roles: &Roles) -> Result<()> {
+    let has = |name| header.find(name).is_some();
+    let has_sides = has("left") && has("right") || header.names.iter().any(|name| name.starts_with("left."));
+    if roles.label.is_some() || !has_sides || !(has("outcome") || has("winner")) {
+        return Ok(());
+    }
+    Err(Error::data(
+        header.place(),
+        format!("pairs that were judged where items are expected; columns: {}", header.listing()),
+        "give pairs with --pairs FILE, or name the column that says how good each item is with --label COL",
+    ))
 }
 
 /// Opens a block file, of which no columns can be named.

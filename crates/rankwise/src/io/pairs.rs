@@ -213,7 +213,12 @@ impl Layout {
         };
         if let Some(missing) = missing {
             let problem = format!("{missing}; columns: {}", header.listing());
-            return Err(Error::data(header.place(), problem, "rename the columns of the file, or add them"));
+            let remedy = if header.find("model_a").and(header.find("model_b")).is_some() {
+                "`rankwise convert` turns battles into pairs (--from arena)"
+            } else {
+                "rename the columns of the file, or add them"
+            };
+            return Err(Error::data(header.place(), problem, remedy));
         }
         let has_role = |column: usize| {
             [outcome, weight, group].contains(&Some(column)) || columns.label.as_ref() == Some(&header.names[column])

@@ -32,17 +32,15 @@ impl<T: Real> Packed<T> {
         let n_panels = n.div_ceil(LANES);
         let mut panels = vec![T::ZERO; n_panels * d * LANES];
         let mut norms = vec![T::ZERO; n_panels * LANES];
-        let mut row = vec![0.0; d];
+        let (mut row, mut rounded) = (vec![0.0; d], vec![T::ZERO; d]);
         for i in 0..n {
             fill(i, &mut row);
             let panel = &mut panels[i / LANES * d * LANES..][..d * LANES];
-            let mut norm = 0.0;
-            for (f, &value) in row.iter().enumerate() {
-                let value = T::from_f64(value);
-                panel[f * LANES + i % LANES] = value;
-                norm += value.to_f64() * value.to_f64();
+            for (f, (&value, rounded)) in row.iter().zip(&mut rounded).enumerate() {
+                *rounded = T::from_f64(value);
+                panel[f * LANES + i % LANES] = *rounded;
             }
-            norms[i] = T::from_f64(norm);
+            norms[i] = squared_norm(&rounded);
         }
         Packed { n, d, panels, norms }
     }
@@ -90,6 +88,13 @@ impl<T: Real> Packed<T> {
 pub(super) struct Panel<'a, T> {
     pub(super) features: &'a [[T; LANES]],
     pub(super) norms: &'a [T; LANES],
+}
+
+wide! {
+    /// ‖row‖², summed as [`dots`] and sparse products are: the distance of an item from itself is exactly 0.
+    pub(super) fn squared_norm<T>(row: &[T]) -> T {
+        row.iter().fold(T::ZERO, |sum, &value| value.times_plus::<FMA>(value, sum))
+    }
 }
 
 /// N dot products with each item of a panel.
@@ -299,7 +304,7 @@ impl<T: Real> ItemBlocks<T> {
             }
             Store::Sparse(rows) => {
                 let dense = rows.to_dense(a);
-                of_dot(&self.kernel, rows.dot(b, &dense), self.norm(a) + self.norm(b))
+                of_dot(&self.kernel, rows.dot(b, &dense).to_f64(), self.norm(a) + self.norm(b))
             }
         }
     }
@@ -319,7 +324,7 @@ impl<T: Real> ItemBlocks<T> {
                 let (dense, norm) = (rows.to_dense(item), self.norm(item));
                 let n = self.n.min(out.len());
                 out[..n].par_iter_mut().enumerate().with_min_len(1024).for_each(|(b, out)| {
-                    *out = T::from_f64(of_dot(&self.kernel, rows.dot(b, &dense), norm + self.norm(b)));
+                    *out = T::from_f64(of_dot(&self.kernel, rows.dot(b, &dense).to_f64(), norm + self.norm(b)));
                 });
             }
         }
@@ -338,7 +343,8 @@ impl<T: Real> ItemBlocks<T> {
                 for (a, out) in rows.zip(out.chunks_mut(stride.max(1))) {
                     let dense = items.to_dense(a);
                     for (b, out) in (first..self.n).zip(out) {
-                        *out = T::from_f64(of_dot(&self.kernel, items.dot(b, &dense), self.norm(a) + self.norm(b)));
+                        let norms = self.norm(a) + self.norm(b);
+                        *out = T::from_f64(of_dot(&self.kernel, items.dot(b, &dense).to_f64(), norms));
                     }
                 }
             }
@@ -412,11 +418,11 @@ impl<T: Real> ItemBlocks<T> {
             }
             Store::Sparse(rows) => {
                 out.par_chunks_mut(n_own.max(1)).enumerate().for_each(|(row, out)| {
-                    let mut dense = vec![0.0; rows.n_cols().max(new.n_cols())];
-                    new.for_each_in_row(row, |column, value| dense[column] = value);
-                    let norm: f64 = dense.iter().map(|v| v * v).sum();
+                    let mut dense = vec![T::ZERO; rows.n_cols().max(new.n_cols())];
+                    new.for_each_in_row(row, |column, value| dense[column] = T::from_f64(value));
+                    let norm = squared_norm(&dense).to_f64();
                     for (s, out) in out.iter_mut().enumerate() {
-                        *out = T::from_f64(of_dot(&self.kernel, rows.dot(s, &dense), norm + self.norm(s)));
+                        *out = T::from_f64(of_dot(&self.kernel, rows.dot(s, &dense).to_f64(), norm + self.norm(s)));
                     }
                 });
             }

@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use super::KernelFunction;
-use super::block::{LANES, Packed, Panel, finish};
+use super::block::{LANES, Packed, Panel, finish, squared_norm};
 use crate::math::{Real, wide};
 
 /// Dense queries that go over a panel together.
@@ -171,15 +171,12 @@ impl<T: Real> SparseItems<T> {
             norms: Vec::with_capacity(items.n_rows()),
         };
         for row in 0..items.n_rows() {
-            let mut norm = 0.0;
             items.for_each_in_row(row, |column, value| {
-                let value = T::from_f64(value);
-                norm += value.to_f64() * value.to_f64();
                 rows.columns.push(column as u32);
-                rows.values.push(value);
+                rows.values.push(T::from_f64(value));
             });
+            rows.norms.push(squared_norm(&rows.values[rows.starts[row]..]));
             rows.starts.push(rows.values.len());
-            rows.norms.push(T::from_f64(norm));
         }
         rows
     }
@@ -200,22 +197,27 @@ impl<T: Real> SparseItems<T> {
     }
 
     /// A row with its zeros.
-    pub(super) fn to_dense(&self, row: usize) -> Vec<f64> {
-        let mut dense = vec![0.0; self.n_cols];
+    pub(super) fn to_dense(&self, row: usize) -> Vec<T> {
+        let mut dense = vec![T::ZERO; self.n_cols];
         let (columns, values) = self.row(row);
-        columns.iter().zip(values).for_each(|(&column, value)| dense[column as usize] = value.to_f64());
+        columns.iter().zip(values).for_each(|(&column, &value)| dense[column as usize] = value);
         dense
     }
 
     /// A row times a dense one.
-    pub(super) fn dot(&self, row: usize, dense: &[f64]) -> f64 {
-        let (columns, values) = self.row(row);
-        columns.iter().zip(values).map(|(&column, value)| value.to_f64() * dense[column as usize]).sum()
+    pub(super) fn dot(&self, row: usize, dense: &[T]) -> T {
+        sparse_dot(self.row(row), dense)
     }
 
     fn row(&self, row: usize) -> (&[u32], &[T]) {
         let span = self.starts[row]..self.starts[row + 1];
         (&self.columns[span.clone()], &self.values[span])
+    }
+}
+
+wide! {
+    fn sparse_dot<T>(row: (&[u32], &[T]), dense: &[T]) -> T {
+        row.0.iter().zip(row.1).fold(T::ZERO, |sum, (&c, &value)| value.times_plus::<FMA>(dense[c as usize], sum))
     }
 }
 

@@ -133,3 +133,27 @@ fn identical_rows_score_identically_wherever_they_stand() {
         }
     }
 }
+
+/// In numbers so large that a rounding of ‖a‖² + ‖b‖² − 2a·b is a distance by itself.
+#[test]
+fn the_distance_of_an_item_from_itself_is_0() {
+    fn check<T: Real>(features: &Features) {
+        let blocks = ItemBlocks::<T>::new(KernelFunction::Rbf { gamma: 10.0 }, features).unwrap();
+        let n = features.n_rows();
+        let mut row = vec![T::ZERO; n.next_multiple_of(LANES)];
+        let at = blocks.values_at(features);
+        for item in 0..n {
+            let what = format!("item {item}, sparse {}, {} bytes", features.is_sparse(), size_of::<T>());
+            blocks.row(item, &mut row);
+            assert_eq!((row[item], at[item * n + item]), (T::ONE, T::ONE), "{what}");
+            blocks.tile(item..item + 1, 0, &mut row);
+            assert_eq!((row[item], blocks.value(item, item)), (T::ONE, 1.0), "{what}");
+            assert_eq!(blocks.sums(&[(item as u32, 1.0)])[item], 1.0, "{what}");
+        }
+    }
+    let rows: Vec<Vec<f64>> = rows(37, 33, 0.0).iter().map(|x| x.iter().map(|v| v * 1e9).collect()).collect();
+    for features in [dense(&rows), sparse(&rows)] {
+        check::<f64>(&features);
+        check::<f32>(&features);
+    }
+}
