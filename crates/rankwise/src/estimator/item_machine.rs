@@ -323,6 +323,7 @@ pub(super) fn in_weights(
     // The hinge itself may have a better b than the one that is rounded off.
     let (bias, losses) = best_bias(terms, &scores, aim.is_squared);
     let here = 0.5 * dot(&weights, &weights) + aim.c * losses;
+    let dual = smoothing::sound_bound(dual, here);
     let is_met = here - dual <= aim.limits.tol * here.max(1e-12);
     let stop = if is_met { Stop::Converged } else { stop.unwrap_or(Stop::Stalled) };
     let start = Start::of_weights(weights.clone());

@@ -10,8 +10,9 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::crossing::{Pull, crossing};
 use super::grades::Pool;
-use super::item_sums::{Local, crossing};
+use super::item_sums::Local;
 use super::{BlockSums, GradeRuns, Slack, SumPoint};
 use crate::data::{Features, mix};
 
@@ -180,10 +181,10 @@ impl<'a> GradeSums<'a> {
                     parts.into_iter().fold([0.0; 2], |sum, part| [sum[0] + part[0], sum[1] + part[1]])
                 };
                 let (below, above) = (side(lower.clone(), -1.0), side(upper.clone(), 1.0));
-                [above[0] - below[0], above[1] + below[1], above[0] + below[0]]
+                Pull { slope: above[0] - below[0], stiffness: above[1] + below[1], size: above[0] + below[0] }
             };
             let guess = guess.get(first).copied().unwrap_or(0.0);
-            let (at, stiffness) = crossing(pull, guess);
+            let (at, stiffness) = crossing(pull, guess, f64::INFINITY);
             stiffness_of.push((first, last, self.c * stiffness));
             at
         };

@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use super::item_sums::crossing;
+use super::crossing::{Pull, crossing};
 use super::{GradeDuals, GradeRuns, GradeWorth, ItemDual};
 
 /// Neighbouring thresholds that are the same.
@@ -175,20 +175,20 @@ impl GradeDuals {
     fn square_root(&self, scores: &[f64], first: usize, last: usize) -> f64 {
         let (lower, upper) = (self.runs.lower(first, last), self.runs.upper(first, last));
         let pull = |b: f64| {
-            let mut sum = [0.0; 3];
+            let mut sum = Pull::default();
             let mut add = |item: usize, slack: f64, sign: f64| {
                 if slack > 0.0 {
                     let cost = self.costs[item];
-                    sum[0] += 2.0 * sign * cost * slack;
-                    sum[1] += 2.0 * cost;
-                    sum[2] += 2.0 * cost * slack;
+                    sum.slope += 2.0 * sign * cost * slack;
+                    sum.stiffness += 2.0 * cost;
+                    sum.size += 2.0 * cost * slack;
                 }
             };
             lower.clone().for_each(|item| add(item, 1.0 + scores[item] - b, -1.0));
             upper.clone().for_each(|item| add(item, 1.0 - scores[item] + b, 1.0));
             sum
         };
-        crossing(pull, scores.get(self.runs.starts[first + 1]).copied().unwrap_or(0.0)).0
+        crossing(pull, scores.get(self.runs.starts[first + 1]).copied().unwrap_or(0.0), f64::INFINITY).0
     }
 
     /// Where the slope of the hinges in a common threshold goes from below 0 to above: it rises by the cost at every kink.

@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::crossing::{Pull, crossing};
 use super::{BlockSums, SumPoint};
 use crate::data::{Features, mix};
 
@@ -20,10 +21,6 @@ const MOST_BLOCKS: usize = 16;
 const THINNING: u64 = 16;
 /// Vectors of a sketch that are made at a time.
 const VECTORS_AT_ONCE: usize = 512;
-/// Steps to the best b before its bounds themselves must do.
-const MOST_STEPS: usize = 200;
-/// Slopes this small beside their terms are zero.
-const RESOLUTION: f64 = 1e-15;
 
 /// What is wished of an item.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,6 +52,14 @@ pub(super) struct Local {
     pub(super) excess: f64,
     pub(super) slope: f64,
     pub(super) bend: f64,
+}
+
+impl Local {
+    /// How the bias is pulled by so much of it.
+    #[inline(always)]
+    fn pull(self, cost: f64) -> Pull {
+        Pull { slope: cost * self.slope, stiffness: cost * self.bend, size: cost * self.slope.abs() }
+    }
 }
 
 impl Slack {
@@ -204,55 +209,12 @@ impl<'a> ItemSums<'a> {
     /// The best b for given w·x, from a guess, and the second derivative there.
     fn settle(&self, scores: &[f64], guess: f64) -> (f64, f64) {
         let pull = |bias: f64| {
-            let parts = self.visit(|range| {
-                let mut sum = [0.0; 3];
-                for k in range {
-                    let (cost, local) = (self.cost(k), self.slack.of(&self.terms[k], scores[k] + bias));
-                    sum[0] += cost * local.slope;
-                    sum[1] += cost * local.bend;
-                    sum[2] += cost * local.slope.abs();
-                }
-                sum
-            });
-            parts.into_iter().fold([0.0; 3], |sum, part| std::array::from_fn(|at| sum[at] + part[at]))
+            let of = |k: usize| self.slack.of(&self.terms[k], scores[k] + bias).pull(self.cost(k));
+            let parts = self.visit(|range| range.map(of).fold(Pull::default(), Pull::plus));
+            parts.into_iter().fold(Pull::default(), Pull::plus)
         };
-        crossing(pull, guess)
+        crossing(pull, guess, f64::INFINITY)
     }
-}
-
-/// Where a slope that never falls crosses 0, and its derivative there. `pull` gives the slope, its derivative and the size of
-/// its terms: Newton's method between two bounds.
-pub(super) fn crossing(pull: impl Fn(f64) -> [f64; 3], guess: f64) -> (f64, f64) {
-    let (mut low, mut high, mut reach) = (f64::NEG_INFINITY, f64::INFINITY, 1.0);
-    let mut bias = guess;
-    let mut found = pull(bias);
-    for _ in 0..MOST_STEPS {
-        let [slope, stiffness, size] = found;
-        if slope.abs() <= RESOLUTION * size {
-            break;
-        }
-        if slope < 0.0 {
-            low = bias;
-        } else {
-            high = bias;
-        }
-        let newton = bias - slope / stiffness;
-        let next = if newton.is_finite() && newton > low && newton < high && (newton - bias).abs() <= reach * 8.0 {
-            newton
-        } else if low.is_finite() && high.is_finite() {
-            0.5 * (low + high)
-        } else {
-            // No bound on this side yet: farther and farther.
-            reach *= 2.0;
-            if slope < 0.0 { bias + reach } else { bias - reach }
-        };
-        if next == bias || next <= low || next >= high {
-            break;
-        }
-        bias = next;
-        found = pull(bias);
-    }
-    (bias, found[1])
 }
 
 /// The best b for given w·x of every term, and the losses there. Of the hinge itself, all b between two bounds may be best: the
@@ -267,16 +229,10 @@ pub(crate) fn best_bias(terms: &[ItemTerm], scores: &[f64], is_squared: bool) ->
     };
     let bias = if is_squared {
         let pull = |bias: f64| {
-            let mut sum = [0.0; 3];
-            for (term, score) in terms.iter().zip(scores) {
-                let local = Slack::Squared.of(term, score + bias);
-                sum[0] += term.cost * local.slope;
-                sum[1] += term.cost * local.bend;
-                sum[2] += term.cost * local.slope.abs();
-            }
-            sum
+            let of = |(term, score): (&ItemTerm, &f64)| Slack::Squared.of(term, score + bias).pull(term.cost);
+            terms.iter().zip(scores).map(of).fold(Pull::default(), Pull::plus)
         };
-        crossing(pull, 0.0).0
+        crossing(pull, 0.0, f64::INFINITY).0
     } else {
         kink(terms, scores)
     };

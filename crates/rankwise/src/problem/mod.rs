@@ -5,6 +5,7 @@ mod class_examples;
 mod class_losses;
 mod class_rows;
 mod compare;
+mod crossing;
 mod exact;
 mod examples;
 mod grade_sums;

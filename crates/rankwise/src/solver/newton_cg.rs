@@ -24,6 +24,10 @@ const MOST_INNER: usize = 250;
 const LEAST_INNER: usize = 50;
 /// Trials of the size of a step.
 const MOST_TRIALS: usize = 100;
+/// Sizes below this are counted from the start of the step.
+const SMALL_STEP: f64 = 1e-4;
+/// What part of a size is tried where nothing is known to be too small.
+const SMALL_PART: f64 = 1.0 / 64.0;
 /// Steps that corrections of a preconditioner are taken from.
 const MOST_REMEMBERED: usize = 10;
 /// Slow steps in a row after which one is solved for.
@@ -105,6 +109,33 @@ struct Search<'a, 'b> {
     reads: f64,
 }
 
+/// Where sizes of a step are counted from.
+struct Origin {
+    /// What part of the step has been taken there.
+    size: f64,
+    /// ½‖w‖² there, w·step, and ‖step‖².
+    norm: f64,
+    along: f64,
+    square: f64,
+}
+
+impl Origin {
+    /// The sum must be there.
+    fn new(sums: &mut dyn BlockSums, weights: &[f64], step: &[f64], size: f64) -> Self {
+        sums.aim(step);
+        let (norm, along) = (0.5 * sums.dot(weights, weights), sums.dot(weights, step));
+        Origin { size, norm, along, square: sums.dot(step, step) }
+    }
+
+    /// Value and slope of the whole function after a part of the step.
+    fn look(&self, sums: &mut dyn BlockSums, size: f64) -> (f64, f64) {
+        let on = size - self.size;
+        let (losses, slope) = sums.along(on);
+        let norm = self.norm + on * self.along + 0.5 * on * on * self.square;
+        (norm + losses, self.along + on * self.square + slope)
+    }
+}
+
 enum Preconditioner {
     Diagonal(Vec<f64>),
     Sketch(Cholesky),
@@ -176,11 +207,13 @@ impl<'a, 'b> Search<'a, 'b> {
                 forcing = (0.5 * (found / half_square).sqrt()).clamp(LEAST_FORCING, FORCING);
             } else {
                 // Too long: a better size is found without reading the data.
-                let Some(back) = self.shorten(&next_weights, slope_at_end, &step, (value, slope)) else {
+                let ends = [&weights[..], &next_weights];
+                let Some(size) = self.shorten(ends, &step, [(value, slope), end]) else {
                     point = self.sums.go_to(&weights);
                     break Some(Stop::Stalled);
                 };
-                add_multiple(&mut next_weights, back, &step);
+                next_weights = weights.clone();
+                add_multiple(&mut next_weights, size, &step);
                 next = self.sums.go_to(&next_weights);
                 forcing = FORCING;
             }
@@ -204,31 +237,40 @@ impl<'a, 'b> Search<'a, 'b> {
         Minimum { weights, point, primal, gap, steps, stop }
     }
 
-    /// How far to go back from the end of a step to where the function is about least along it. The slope is monotone, so
-    /// that its zero lies between the start of the step and its end (regula falsi, Illinois).
-    fn shorten(&mut self, end: &[f64], slope_at_end: f64, step: &[f64], start: (f64, f64)) -> Option<f64> {
-        self.sums.aim(step);
-        let slope = start.1;
-        let sums = &*self.sums;
-        let (square, along, norm) = (sums.dot(step, step), sums.dot(end, step), 0.5 * sums.dot(end, end));
-        let (mut low, mut low_slope) = (-1.0, slope);
-        let (mut high, mut high_slope) = (0.0, slope_at_end);
+    /// How much of a step to go, so that the function is about least along it. The slope is monotone, so that its zero lies
+    /// between the start of the step and its end (regula falsi, Illinois). Sizes are counted from the end, where the sum is; very
+    /// small ones would be lost beside it, and are counted from the start.
+    fn shorten(&mut self, [start, end]: [&[f64]; 2], step: &[f64], values: [(f64, f64); 2]) -> Option<f64> {
+        let [at_start, at_end] = values;
+        let (mut low, mut low_slope) = (0.0, at_start.1);
+        let (mut high, mut high_slope) = (1.0, at_end.1);
+        let mut from = Origin::new(self.sums, end, step, 1.0);
         for trial in 0..MOST_TRIALS {
+            if high < SMALL_STEP && from.size != 0.0 {
+                self.sums.go_to(start);
+                from = Origin::new(self.sums, start, step, 0.0);
+            }
             let between = low + (high - low) * (low_slope / (low_slope - high_slope));
             // Every third time in the middle: a kink may lead the secant astray.
             let is_between = between > low && between < high && trial % 3 < 2;
-            let back = if is_between { between } else { 0.5 * (low + high) };
-            let (losses, losses_slope) = self.sums.along(back);
-            let there = norm + back * along + 0.5 * back * back * square + losses;
-            let there_slope = along + back * square + losses_slope;
-            if is_better(start, (there, there_slope), 0.3) && there_slope.abs() <= 0.3 * slope.abs() {
-                return Some(back);
+            let middle = match low {
+                0.0 => SMALL_PART * high,
+                _ if high > 4.0 * low => (low * high).sqrt(),
+                _ => 0.5 * (low + high),
+            };
+            let size = if is_between { between } else { middle };
+            let there = from.look(self.sums, size);
+            if is_better(at_start, there, 0.3) && there.1.abs() <= 0.3 * at_start.1.abs() {
+                return Some(size);
             }
-            if there_slope < 0.0 {
-                (low, low_slope) = (back, there_slope);
+            // Slopes of large numbers may be rounding alone, but a value above that at the start is beyond the zero.
+            let is_above = there.0 > at_start.0 * (1.0 + 1e-6);
+            let slope = if is_above { there.1.max((there.0 - at_start.0) / size) } else { there.1 };
+            if slope < 0.0 {
+                (low, low_slope) = (size, slope);
                 high_slope *= 0.5;
             } else {
-                (high, high_slope) = (back, there_slope);
+                (high, high_slope) = (size, slope);
                 low_slope *= 0.5;
             }
         }

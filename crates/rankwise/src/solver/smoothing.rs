@@ -110,6 +110,11 @@ fn approach(sums: &mut dyn BlockSums, start: Option<Vec<f64>>, limits: Limits<'_
     }
 }
 
+/// A bound from below that lies above a value, beyond rounding, is none; 0 always is one.
+pub(crate) fn sound_bound(bound: f64, value: f64) -> f64 {
+    if bound <= value + 1e-6 * value.abs().max(1e-12) { bound } else { 0.0 }
+}
+
 /// The best answer so far.
 pub(crate) struct Smoothed {
     pub(crate) weights: Vec<f64>,
@@ -126,9 +131,9 @@ pub(crate) struct Smoothed {
 }
 
 impl Smoothed {
-    /// (primal − dual)/max(primal, 1e-12)
+    /// (primal − dual)/max(primal, 1e-12); all of it where the dual value is rounding.
     pub(crate) fn gap(&self) -> f64 {
-        (self.primal - self.dual) / self.primal.max(1e-12)
+        (self.primal - sound_bound(self.dual, self.primal)) / self.primal.max(1e-12)
     }
 
     fn is_gain_over(&self, other: &Smoothed) -> bool {

@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use rankwise::data::simulate::{Norm, Simulation};
-use rankwise::data::{Comparisons, Features, Items, Outcome, Pair, PairSet, Precision, Random};
+use rankwise::data::{ClassItems, Comparisons, Features, Items, Outcome, Pair, PairSet, Precision, Random};
 use rankwise::model::{ScoreFunction, ThresholdRule};
-use rankwise::{CompareRank, CompareSvm, Davidson, Effort, Error, Gamma, Kernel, Loss, Stop, Variant};
+use rankwise::{CompareRank, CompareSvm, Davidson, Effort, Error, Gamma, Kernel, Loss, Stop, SvmClassifier, Variant};
 
 fn simulated(n_pairs: usize, seed: u64) -> Comparisons {
     Simulation { norm: Norm::L1, n_pairs, ties: 0.5, noise: 0.25, seed }.draw().unwrap()
@@ -149,5 +149,32 @@ fn a_model_of_countless_features_scores_narrow_items() {
     let found = model.scorer.scores(&narrow).unwrap();
     for (found, expected) in found.iter().zip(&expected) {
         assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+    }
+}
+
+/// Features in units so small that the machine is nearly one without regularisation, on classes that overlap: a search that
+/// leaps far away must come back, and what is told of the answer must be true.
+#[test]
+fn features_of_hundreds_of_millions_are_learnt_from() {
+    let mut random = Random::new(4);
+    let rows: Vec<[f64; 5]> = (0..40).map(|_| std::array::from_fn(|_| random.normal())).collect();
+    let labels: Vec<f64> = rows.iter().map(|x| f64::from(x[0] + x[1] + random.normal() > 0.0)).collect();
+    let data = |unit: f64| {
+        let values = rows.iter().flatten().map(|x| x * unit).collect();
+        let items = Items::new(Features::dense(5, values, Precision::F64).unwrap(), None, None).unwrap();
+        ClassItems::of_labels(items, &labels).unwrap()
+    };
+    for loss in [Loss::Hinge, Loss::SquaredHinge] {
+        // ½‖w‖² + C·losses is the same for features times a unit and C by its square, but for the square as a factor.
+        let known = SvmClassifier::new().c(1e4).loss(loss).fit(&data(1.0)).unwrap().model.training;
+        assert_eq!(known.stop, Stop::Converged);
+        let losses = known.objective / 1e4;
+        for c in [1e-8, 1e-3, 1.0, 10.0, 1e6] {
+            let training = SvmClassifier::new().c(c).loss(loss).fit(&data(1e8)).unwrap().model.training;
+            let relative = training.objective / c / losses;
+            assert!(relative < 1.05, "{loss:?}, C = {c}: {relative} times the least losses, {:?}", training.stop);
+            let bound = training.objective * (1.0 - training.gap);
+            assert!(bound <= c * losses * 1.001, "{loss:?}, C = {c}: nothing is below {bound}, but {}", c * losses);
+        }
     }
 }

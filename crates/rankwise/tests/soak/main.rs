@@ -62,9 +62,7 @@ fn certificates_hold_whatever_is_fitted() {
         tally.largest_gap = tally.largest_gap.max(gap);
         tally.largest_difference = tally.largest_difference.max(difference);
         tally.doubtful += usize::from(!doubts.is_empty());
-        if setting("RANKWISE_SOAK_ONLY").is_some() {
-            doubts.iter().for_each(|doubt| println!("doubtful: {what}: {doubt}"));
-        }
+        doubts.iter().for_each(|doubt| println!("doubtful: case {number} of seed {seed}: {what}: {doubt}"));
         if seconds > tally.slowest.0 {
             tally.slowest = (seconds, number);
         }

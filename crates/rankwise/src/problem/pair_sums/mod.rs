@@ -19,7 +19,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-pub(crate) use offset::{Offset, Pull};
+pub(crate) use offset::Offset;
 pub(crate) use part::{GatheredPairs, PairPart};
 pub(crate) use rule::{Hinge, Rule};
 use rule::{Local, PairLoss, with_loss};

@@ -1,22 +1,10 @@
-//! The best β for given margins: where the slope Σ c·∂f/∂b, which never falls, crosses zero. Newton's method between two
-//! bounds, one visit of the pairs per step; the slope of a squared hinge has corners, but only so many.
+//! The best β for given margins: where the slope Σ c·∂f/∂b, which never falls, crosses zero, one visit of the pairs per step;
+//! the slope of a squared hinge has corners, but only so many.
 
 use super::rule::{PairLoss, with_loss};
 use super::{Hinge, PairSums, Rule, Way};
 use crate::data::Outcome;
-
-/// Steps before the bounds themselves must do.
-const MOST_STEPS: usize = 200;
-/// Slopes this small beside their terms are zero.
-const RESOLUTION: f64 = 1e-15;
-
-/// The slope in β, its derivative, and the sum of the slopes' sizes.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Pull {
-    pub(crate) slope: f64,
-    pub(crate) stiffness: f64,
-    pub(crate) size: f64,
-}
+use crate::problem::crossing::{Pull, crossing};
 
 /// β where it is best.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,41 +23,13 @@ impl PairSums<'_> {
             return Offset::default();
         }
         // With a barrier, ties keep b below 0.
-        let mut high = if self.rule.has_barrier() { -self.widest_tie(way) } else { f64::INFINITY };
-        let mut low = f64::NEG_INFINITY;
-        let mut beta = if guess < high { guess } else { high - 1.0 };
-        let mut reach = 1.0;
-        let mut pull = self.pull(way, beta);
-        for _ in 0..MOST_STEPS {
-            if pull.slope.abs() <= RESOLUTION * pull.size {
-                break;
-            }
-            if pull.slope < 0.0 {
-                low = beta;
-            } else {
-                high = beta;
-            }
-            let newton = beta - pull.slope / pull.stiffness;
-            let next = if newton.is_finite() && newton > low && newton < high && (newton - beta).abs() <= reach * 8.0 {
-                newton
-            } else if low.is_finite() && high.is_finite() {
-                0.5 * (low + high)
-            } else {
-                // No bound on this side yet: farther and farther.
-                reach *= 2.0;
-                if pull.slope < 0.0 { beta + reach } else { beta - reach }
-            };
-            if next == beta || next <= low || next >= high {
-                break;
-            }
-            beta = next;
-            pull = self.pull(way, beta);
-        }
+        let high = if self.rule.has_barrier() { -self.widest_tie(way) } else { f64::INFINITY };
+        let (beta, stiffness) = crossing(|beta| self.pull(way, beta), guess, high);
         if self.capped && beta > -1.0 {
             let pull = self.pull(way, -1.0);
             return Offset { beta: -1.0, is_free: false, stiffness: pull.stiffness };
         }
-        Offset { beta, is_free: true, stiffness: pull.stiffness }
+        Offset { beta, is_free: true, stiffness }
     }
 
     pub(super) fn pull(&self, way: &Way, beta: f64) -> Pull {
@@ -87,11 +47,7 @@ impl PairSums<'_> {
             }
             sum
         }));
-        parts.into_iter().fold(Pull::default(), |sum, part| Pull {
-            slope: sum.slope + part.slope,
-            stiffness: sum.stiffness + part.stiffness,
-            size: sum.size + part.size,
-        })
+        parts.into_iter().fold(Pull::default(), Pull::plus)
     }
 
     /// The largest part of the band in b, over all ties.

@@ -78,7 +78,6 @@ impl PairPart {
         let dim = sums.n_columns();
         let added = |sums: Vec<f64>| Ok(Answer { sums, ..Answer::default() });
         match ask {
-            Ask::Pulls => added(self.pulls(more)),
             Ask::Point => {
                 let point = sums.look();
                 let values = vec![point.value, point.meant, point.excess];
@@ -110,7 +109,7 @@ impl PairPart {
             }
             Ask::Along => {
                 let (value, slope) = sums.slope_along();
-                added(vec![value, slope])
+                added([vec![value, slope], self.pulls(more)].concat())
             }
             Ask::Facts => {
                 let &threshold = more.first().ok_or_else(misunderstood)?;

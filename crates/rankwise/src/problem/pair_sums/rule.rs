@@ -32,6 +32,11 @@ impl Rule {
         !matches!(self, Rule::Rank(_) | Rule::RankLogistic)
     }
 
+    /// Whether losses have all their derivatives.
+    pub(crate) fn is_smooth(self) -> bool {
+        matches!(self, Rule::RankLogistic | Rule::RaoKupper | Rule::Davidson)
+    }
+
     /// Whether ties need b < 0.
     pub(crate) fn has_barrier(self) -> bool {
         self == Rule::RaoKupper

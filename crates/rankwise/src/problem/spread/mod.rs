@@ -31,12 +31,10 @@ pub(crate) enum Ask {
     Curved,
     /// The Hessian from some pairs.
     Sketch,
-    /// Value and slope after a step in a direction.
+    /// Value and slope after a step in a direction; of pairs also slopes in β, at several of them.
     Along,
     /// Some of the data.
     Thinned,
-    /// Of pairs: slopes in β, at several of them.
-    Pulls,
     /// Of pairs: what is to be told of the answer.
     Facts,
     /// Of pairs: how large differences are, from the smallest to the largest, in some places.
@@ -48,7 +46,7 @@ pub(crate) enum Ask {
 }
 
 impl Ask {
-    const ALL: [Ask; 13] = [
+    const ALL: [Ask; 12] = [
         Ask::Survey,
         Ask::Point,
         Ask::Times,
@@ -57,7 +55,6 @@ impl Ask {
         Ask::Sketch,
         Ask::Along,
         Ask::Thinned,
-        Ask::Pulls,
         Ask::Facts,
         Ask::Sizes,
         Ask::Moves,

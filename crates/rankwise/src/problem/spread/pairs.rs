@@ -5,7 +5,8 @@ use std::cell::{Cell, OnceCell};
 use super::{Answer, Ask, Asked, MOST_GATHERED, Question, from_triangle};
 use crate::data::{Features, Scaler};
 use crate::math::dot;
-use crate::problem::pair_sums::{GatheredPairs, Offset, Pull};
+use crate::problem::crossing::Pull;
+use crate::problem::pair_sums::{GatheredPairs, Offset};
 use crate::problem::threshold::Sizes;
 use crate::problem::{BlockSums, Hinge, Rule, SumPoint};
 
@@ -125,27 +126,20 @@ impl<'a> SpreadPairs<'a> {
         Some([answer.sums[0], answer.sums[1], *answer.most.first()?])
     }
 
-    /// The best β after a step. Every look goes to all parts; so each is at many places at once, and at the likeliest one (or
-    /// without a direction to take) it brings value and gradient along.
-    fn settle(
-        &self,
-        (direction, step): (&[f64], f64),
-        guess: f64,
-        with_point: bool,
-    ) -> Option<(Offset, Option<Answer>)> {
-        let dim = self.dim;
-        let look = |centre: f64, places: &[f64]| -> Option<(Vec<Pull>, Option<Answer>)> {
-            let ask = if with_point { Ask::Point } else { Ask::Pulls };
-            let before = if with_point { 3 + 2 * dim } else { 0 };
+    /// The best β after a step, if there is a direction, and what is there: value and slope after a step, and without one value,
+    /// gradient and tilt. Every look goes to all parts; so each is at many places at once, and at the likeliest one it brings
+    /// the answer along.
+    fn settle(&self, (direction, step): (&[f64], f64), guess: f64) -> Option<(Offset, Vec<f64>)> {
+        let (ask, before) = if direction.is_empty() { (Ask::Point, 3 + 2 * self.dim) } else { (Ask::Along, 2) };
+        let look = |centre: f64, places: &[f64]| -> Option<(Vec<Pull>, Vec<f64>)> {
             let question = self.question(ask, (direction, step), centre, places);
-            let answer = self.asked.ask(before + 3 * places.len(), &question)?;
+            let mut there = self.asked.ask(before + 3 * places.len(), &question)?.sums;
             let pull = |p: &[f64]| Pull { slope: p[0], stiffness: p[1], size: p[2] };
-            let pulls = answer.sums[before..].chunks_exact(3).map(pull).collect();
-            Some((pulls, with_point.then_some(answer)))
+            let pulls = there.split_off(before).chunks_exact(3).map(pull).collect();
+            Some((pulls, there))
         };
         if !self.rule.has_offset() {
-            let point = if with_point { Some(look(0.0, &[])?.1?) } else { None };
-            return Some((Offset::default(), point));
+            return Some((Offset::default(), look(0.0, &[])?.1));
         }
         // With a barrier, ties keep β below 0.
         let mut high = (if self.rule.has_barrier() { 0.0 } else { f64::INFINITY }, None::<Pull>);
@@ -168,7 +162,7 @@ impl<'a> SpreadPairs<'a> {
             if places.is_empty() {
                 break;
             }
-            let (pulls, point) = look(centre, &places)?;
+            let (pulls, there) = look(centre, &places)?;
             for (&beta, pull) in places.iter().zip(pulls) {
                 if best.is_none_or(|(_, known)| pull.slope.abs() < known.slope.abs()) {
                     best = Some((beta, pull));
@@ -183,24 +177,29 @@ impl<'a> SpreadPairs<'a> {
             if pull.slope.abs() <= RESOLUTION * pull.size {
                 if beta == centre && !(self.capped && beta > -1.0) {
                     self.reach.set(went(guess, beta));
-                    return Some((Offset { beta, is_free: true, stiffness: pull.stiffness }, point));
+                    return Some((Offset { beta, is_free: true, stiffness: pull.stiffness }, there));
                 }
                 break;
             }
             let newton = beta - pull.slope / pull.stiffness;
+            let is_inside = |beta: f64| beta > low.0 && beta < high.0;
             centre = match (low.1, high.1) {
-                _ if newton > low.0 && newton < high.0 => newton,
-                (Some(_), Some(_)) => 0.5 * (low.0 + high.0),
-                _ => beta,
+                (Some(below), Some(above)) if self.rule.is_smooth() => cubic((low.0, below), (high.0, above)),
+                _ => newton,
             };
+            if !is_inside(centre) {
+                let are_both = low.1.is_some() && high.1.is_some();
+                let other = if are_both { 0.5 * (low.0 + high.0) } else { beta };
+                centre = if is_inside(newton) { newton } else { other };
+            }
             reach *= 16.0;
         }
         let (beta, _) = best?;
         self.reach.set(went(guess, beta));
         let is_free = !(self.capped && beta > -1.0);
         let beta = if is_free { beta } else { -1.0 };
-        let (pulls, point) = look(beta, &[beta])?;
-        Some((Offset { beta, is_free, stiffness: pulls.first()?.stiffness }, point))
+        let (pulls, there) = look(beta, &[beta])?;
+        Some((Offset { beta, is_free, stiffness: pulls.first()?.stiffness }, there))
     }
 
     fn some(&self) -> Option<&(GatheredPairs, Option<Features>)> {
@@ -233,12 +232,22 @@ fn went(from: f64, to: f64) -> f64 {
     (to - from).abs().clamp(1e-8 * to.abs().max(1e-6), 1e6)
 }
 
-/// Places between two bounds where a slope may cross zero: where Newton's method goes from either, where the line between
-/// them does, and some between those.
+/// Where the slope is zero if β is a cubic of it (Hermite's, by slopes and stiffnesses at two bounds).
+fn cubic((low, below): (f64, Pull), (high, above): (f64, Pull)) -> f64 {
+    let width = above.slope - below.slope;
+    let t = -below.slope / width;
+    let u = 1.0 - t;
+    let ends = u * u * (1.0 + 2.0 * t) * low + t * t * (1.0 + 2.0 * u) * high;
+    ends + width * t * u * (u / below.stiffness - t / above.stiffness)
+}
+
+/// Places between two bounds where a slope may cross zero: where Newton's method goes from either, where the line and the cubic
+/// between them do, and some between those.
 fn between((low, below): (f64, Pull), (high, above): (f64, Pull)) -> Vec<f64> {
     let line = low - below.slope * (high - low) / (above.slope - below.slope);
     let newton = [low - below.slope / below.stiffness, high - above.slope / above.stiffness];
-    let inner: Vec<f64> = newton.into_iter().chain([line]).filter(|beta| *beta > low && *beta < high).collect();
+    let others = [line, cubic((low, below), (high, above))];
+    let inner: Vec<f64> = newton.into_iter().chain(others).filter(|beta| *beta > low && *beta < high).collect();
     let first = inner.iter().copied().fold(f64::INFINITY, f64::min);
     let last = inner.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut places = inner;
@@ -269,15 +278,15 @@ impl BlockSums for SpreadPairs<'_> {
             _ => self.offset.beta,
         };
         (self.here, self.tilt) = (weights.to_vec(), None);
-        let Some((offset, Some(answer))) = self.settle((&[], 0.0), guess, true) else {
+        let Some((offset, there)) = self.settle((&[], 0.0), guess) else {
             // Nothing is better than nowhere: the search ends.
             let nowhere = f64::INFINITY;
             return SumPoint { value: nowhere, gradient: self.nothing(), meant: nowhere, excess: 0.0 };
         };
         self.offset = offset;
-        let gradient = self.divided(&answer.sums[3..3 + self.dim]);
-        self.tilt = Some(self.divided(&answer.sums[3 + self.dim..3 + 2 * self.dim]));
-        SumPoint { value: answer.sums[0], meant: answer.sums[1], excess: answer.sums[2], gradient }
+        let (gradient, tilt) = there[3..].split_at(self.dim);
+        self.tilt = Some(self.divided(tilt));
+        SumPoint { value: there[0], meant: there[1], excess: there[2], gradient: self.divided(gradient) }
     }
 
     fn hessian_times(&mut self, v: &[f64]) -> Vec<f64> {
@@ -336,12 +345,15 @@ impl BlockSums for SpreadPairs<'_> {
 
     fn along(&mut self, step: f64) -> (f64, f64) {
         let along = (&self.direction[..], step);
-        let settled = match step == 0.0 {
-            true => Some(self.offset),
-            false => self.settle(along, self.offset.beta, false).map(|settled| settled.0),
+        let there = if step == 0.0 {
+            self.asked.ask(2, &self.question(Ask::Along, along, self.offset.beta, &[])).map(|answer| answer.sums)
+        } else {
+            // β moves with the step, about as its slope says.
+            let tilt = self.tilt.as_ref().filter(|_| self.offset.is_free && self.offset.stiffness > 0.0);
+            let moved = tilt.map_or(0.0, |tilt| step * dot(tilt, &self.direction) / self.offset.stiffness);
+            self.settle(along, self.offset.beta - moved).map(|settled| settled.1)
         };
-        let answer = settled.and_then(|offset| self.asked.ask(2, &self.question(Ask::Along, along, offset.beta, &[])));
-        answer.map_or((f64::INFINITY, f64::INFINITY), |answer| (answer.sums[0], answer.sums[1]))
+        there.map_or((f64::INFINITY, f64::INFINITY), |there| (there[0], there[1]))
     }
 
     fn set_c(&mut self, c: f64) {
