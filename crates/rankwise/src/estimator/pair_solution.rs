@@ -10,13 +10,17 @@ use crate::error::{Error, Result};
 use crate::kernel::{ItemRows, KernelFunction};
 use crate::loss::Loss;
 use crate::model::ScoreFunction;
-use crate::problem::{Costs, Exact, MirroredQp, PairLosses, PairProblem, PairRows, Task};
+use crate::problem::{Certificate, Costs, Exact, MirroredQp, PairLosses, PairProblem, PairRows, Task};
 use crate::progress::Stop;
 use crate::solver::smo::{self, Ending, State};
+use crate::solver::smoothing::sound_bound;
 use crate::solver::{Limits, pair_newton, polish};
 
 /// Steps of the search in duals, for every pair, within which it is worth starting with.
 const QUICK: u64 = 20;
+/// Steps for every dual variable, or numbers that steps go over, after which weights of features are tried instead.
+const SLOW: u64 = 200;
+const SLOW_NUMBERS: u64 = 400_000_000;
 /// A gap of this share of the tolerance is where one that cannot be polished away ends.
 const CLOSE_BY: f64 = 1e-3;
 /// Folds that kernel machines re-fit their threshold on.
@@ -286,7 +290,16 @@ impl<'e> Instance<'e, '_> {
         let ending = match self.solve_in_pairs(&problem, &mut state, ahead) {
             Some(ending) => ending,
             None => {
-                let (ending, is_optimum) = self.solve_in_duals(&problem, &mut state)?;
+                let mut quick = None;
+                if let Some(limits) = self.quick_limits(&problem) {
+                    let ending = self.search_in_duals(&problem, &mut state, limits)?;
+                    let is_slow = matches!(ending.stop, Stop::MaxIter | Stop::Stalled);
+                    if is_slow && let Some(found) = self.better_in_weights(&ending.certificate)? {
+                        return Ok(found);
+                    }
+                    quick = (!is_slow).then_some(ending);
+                }
+                let (ending, is_optimum) = self.solve_in_duals(&problem, &mut state, quick)?;
                 is_exact = is_optimum || ending.collapsed;
                 ending
             }
@@ -336,6 +349,33 @@ impl<'e> Instance<'e, '_> {
             solution.gap = 0.0; // rounding
         }
         Ok(solution)
+    }
+
+    /// How long to search for coefficients of pairs that have weights of features as another way, if they have.
+    fn quick_limits(&self, problem: &PairProblem<'_>) -> Option<Limits<'_>> {
+        let n = problem.duals().len() as u64;
+        let most = (SLOW * n).max(SLOW_NUMBERS / n.max(1));
+        let has_another = self.exact.kernel() == KernelFunction::Linear && most < self.limits.max_iter;
+        has_another.then_some(Limits { max_iter: most, ..self.limits })
+    }
+
+    /// The machine in weights of the items' own features, if it meets the tolerance or is better than what coefficients of
+    /// pairs have come to: these are slow, and lose their digits, where C or features are huge.
+    fn better_in_weights(&self, known: &Certificate) -> Result<Option<Solution<'e>>> {
+        let items = &self.data.set.items;
+        let space = Space::linear(&items.features, (0..items.n_items() as u32).collect(), None).decided();
+        let found = self.solve_in_weights(&space, None)?;
+        let better = found.filter(|found| found.stop == Stop::Converged || found.objective < known.primal);
+        Ok(better.map(|found| {
+            let objective = found.objective;
+            let dual = sound_bound(known.dual, objective).max(objective * (1.0 - found.gap));
+            let gap = (objective - dual) / objective.max(1e-12);
+            let is_met = gap <= self.limits.tol;
+            let stop = if is_met { Stop::Converged } else { found.stop };
+            // Where no weights are better than none, none are for any C.
+            let collapsed = found.is_constant && is_met && matches!(self.task, Task::Compare { .. });
+            Solution { gap, stop, collapsed, ..found }
+        }))
     }
 
     /// Newton's method on the coefficients of pairs, where their matrix is at hand and the loss is smooth. `None` where it does not
@@ -390,9 +430,17 @@ impl<'e> Instance<'e, '_> {
         stop.map(|stop| Ending { certificate, stop, collapsed: false })
     }
 
-    /// The search in duals, and whether it came to the optimum itself.
-    fn solve_in_duals(&self, problem: &PairProblem<'_>, state: &mut State) -> Result<(Ending, bool)> {
-        let mut ending = self.search_in_duals(problem, state, self.limits)?;
+    /// The search in duals, perhaps from where a first one ended, and whether it came to the optimum itself.
+    fn solve_in_duals(
+        &self,
+        problem: &PairProblem<'_>,
+        state: &mut State,
+        first: Option<Ending>,
+    ) -> Result<(Ending, bool)> {
+        let mut ending = match first {
+            Some(ending) => ending,
+            None => self.search_in_duals(problem, state, self.limits)?,
+        };
         // Where the matrix is at hand, the optimum itself is not far.
         let mut limits = self.limits;
         while problem.has_matrix() && ending.stop == Stop::Converged && !ending.collapsed {

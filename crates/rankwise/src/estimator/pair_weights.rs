@@ -34,8 +34,8 @@ pub(super) struct Space<'a> {
     map: Option<Landmarks>,
     /// Nothing of the kernel is missing on these items.
     is_whole: bool,
-    /// The landmarks are those that were asked for.
-    is_asked: bool,
+    /// What is found here is the answer: the landmarks are those that were asked for, or another way has been tried.
+    is_final: bool,
     /// The features of a kernel stand beside the items' own.
     is_beside: bool,
     /// Where ties depend on the pair.
@@ -50,10 +50,15 @@ impl<'a> Space<'a> {
             rows,
             map: None,
             is_whole: true,
-            is_asked: false,
+            is_final: false,
             is_beside: false,
             band,
         }
+    }
+
+    /// Where nothing better than equal scores is found, these are the answer.
+    pub(super) fn decided(self) -> Self {
+        Space { is_final: true, ..self }
     }
 
     /// Features that make a kernel linear: with so many landmarks as were asked for, or exactly so on few items, about so on
@@ -101,7 +106,7 @@ impl<'a> Space<'a> {
             rows,
             map: Some(map),
             is_whole,
-            is_asked: approx.is_some(),
+            is_final: approx.is_some(),
             is_beside,
             band,
         })
@@ -307,7 +312,7 @@ impl<'e> Instance<'e, '_> {
         let start = start.filter(|start| start.len() == sums.dim());
         let is_plain = space.map.is_none() && !space.has_band();
         let found = InWeights::minimise(&mut sums, (self.task, self.loss), is_plain, start, self.limits)?;
-        if found.is_no_better && !space.is_asked {
+        if found.is_no_better && !space.is_final {
             return Ok(None);
         }
         let mut solution = Solution {

@@ -178,3 +178,35 @@ fn features_of_hundreds_of_millions_are_learnt_from() {
         }
     }
 }
+
+/// The same of pairs: coefficients of pairs that lose their digits are not the end.
+#[test]
+fn pairs_of_items_with_large_features_are_learnt_from() {
+    let data = Simulation { norm: Norm::L2, n_pairs: 60, ties: 0.2, noise: 0.5, seed: 3 }.draw().unwrap();
+    let in_units = |unit: f64| {
+        let mut data = data.clone();
+        let features = &data.set.items.features;
+        let values = features.to_dense().iter().map(|x| x * unit).collect();
+        data.set.items.features = Features::dense(features.n_cols(), values, Precision::F64).unwrap();
+        data
+    };
+    let fits: [&dyn Fn(f64, f64) -> rankwise::model::Training; 2] = [
+        &|c, unit| CompareSvm::new().c(c).loss(Loss::Hinge).fit(&in_units(unit)).unwrap().model.training,
+        &|c, unit| {
+            let machine = CompareRank::new(Variant::Rank2).c(c).loss(Loss::Hinge);
+            machine.fit(&in_units(unit)).unwrap().model.training
+        },
+    ];
+    for fit in fits {
+        let known = fit(1e4, 1.0);
+        assert_eq!(known.stop, Stop::Converged);
+        let losses = known.objective / 1e4;
+        for (c, unit) in [(1.0, 1e4), (1e3, 1e4), (1.0, 1e6), (1e-3, 1e8), (1.0, 1e8)] {
+            let training = fit(c, unit);
+            let relative = training.objective / c / losses;
+            assert!(relative < 1.05, "C = {c}, unit {unit}: {relative} times the least losses, {:?}", training.stop);
+            let bound = training.objective * (1.0 - training.gap);
+            assert!(bound <= c * losses * 1.001, "C = {c}, unit {unit}: nothing is below {bound}");
+        }
+    }
+}
