@@ -196,7 +196,7 @@ impl<'a> Ground<'a> {
                 };
                 let mut numbers = vec![0.0; kernel.len()];
                 members.rows.iter().zip(&solved.coefficients).for_each(|(&row, t)| numbers[row as usize] += t);
-                Machine {
+                let machine = Machine {
                     numbers,
                     bias: solved.bias,
                     primal: solved.objective,
@@ -205,7 +205,8 @@ impl<'a> Ground<'a> {
                     stop: solved.stop,
                     start: Start::of_members(solved.coefficients, &solved.scores),
                     claim: None,
-                }
+                };
+                machine.or_constant(terms, aim)
             }
             Ground::Landmarks(described) => described.solve(terms, aim, start),
         };
@@ -275,6 +276,20 @@ impl Machine {
         let sum = |of: fn(&Machine) -> f64| machines.iter().map(of).sum::<f64>();
         let (primal, dual) = (sum(|m| m.primal), sum(|m| m.dual));
         ((primal - dual) / primal.max(1e-12)).max(0.0)
+    }
+
+    /// A search that could not end may stand where equal values for all are better.
+    fn or_constant(self, terms: &[ItemTerm], aim: Aim<'_>) -> Self {
+        if self.stop == Stop::Converged || !aim.c.is_finite() {
+            return self;
+        }
+        let (bias, losses) = best_bias(terms, &vec![0.0; terms.len()], aim.is_squared);
+        let primal = aim.c * losses;
+        let dual = smoothing::sound_bound(self.dual, primal.min(self.primal));
+        if self.primal <= primal {
+            return Machine { dual, ..self };
+        }
+        Machine { numbers: vec![0.0; self.numbers.len()], bias, primal, dual, ..self }
     }
 
     /// Refuses numbers that are none.

@@ -40,9 +40,14 @@ impl Limits<'_> {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
+    /// Whether whoever looks on says to stop.
+    fn is_interrupted(&self, steps: u64, gap: f64) -> bool {
+        !self.watch.on_progress(Progress { iterations: steps.max(1), gap, tol: self.tol })
+    }
+
     /// Whether the time is over, or whoever looks on says to stop.
     fn is_stopped(&self, steps: u64, gap: f64) -> bool {
-        self.is_over() || !self.watch.on_progress(Progress { iterations: steps.max(1), gap, tol: self.tol })
+        self.is_over() || self.is_interrupted(steps, gap)
     }
 
     /// The limit that is reached after so many steps with this (estimated) relative gap, if any; tells the watch.
@@ -51,7 +56,7 @@ impl Limits<'_> {
             Some(Stop::MaxIter)
         } else if self.is_over() {
             Some(Stop::TimeLimit)
-        } else if self.is_stopped(steps, gap) {
+        } else if self.is_interrupted(steps, gap) {
             Some(Stop::Interrupted)
         } else {
             None
