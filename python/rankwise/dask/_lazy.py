@@ -28,9 +28,7 @@ def _plain(estimator: Any) -> Any:
     if "client" not in params:
         return estimator
     alone = type(estimator)(**{**params, "client": None, "threads": 1})
-    alone.__dict__.update(
-        {name: value for name, value in estimator.__dict__.items() if name not in params}
-    )
+    alone.__dict__.update({name: value for name, value in estimator.__dict__.items() if name not in params})
     return alone
 
 

@@ -254,8 +254,8 @@ impl<'a, 'b> Search<'a, 'b> {
             // Every third time in the middle: a kink may lead the secant astray.
             let is_between = between > low && between < high && trial % 3 < 2;
             let middle = match low {
-                0.0 => SMALL_PART * high,
-                _ if high > 4.0 * low => (low * high).sqrt(),
+                0.0 if trial > 3 => SMALL_PART * high,
+                _ if low > 0.0 && high > 4.0 * low => (low * high).sqrt(),
                 _ => 0.5 * (low + high),
             };
             let size = if is_between { between } else { middle };
