@@ -134,7 +134,8 @@ fn parts_of_a_ranking_give_the_model_of_the_whole() {
                     (b.items, b.pairs, b.groups, b.groups_dropped)
                 );
                 assert_eq!(a.warnings, b.warnings);
-                assert!(svm.loss != Loss::SquaredHinge || parts.rounds.get() <= 50, "{} rounds", parts.rounds.get());
+                let most = if svm.loss == Loss::Hinge { 100 } else { 50 };
+                assert!(parts.rounds.get() <= most, "{svm:?}: {} rounds", parts.rounds.get());
             }
         }
     }
