@@ -105,6 +105,17 @@ impl<'a> SpreadPairs<'a> {
         self.asked.ask(n_sums, &self.question(ask, (&[], 0.0), self.offset.beta, more))
     }
 
+    /// How the slope in β moves with weights, where β moves.
+    fn free_tilt(&self) -> Option<&Vec<f64>> {
+        self.tilt.as_ref().filter(|_| self.offset.is_free && self.offset.stiffness > 0.0)
+    }
+
+    /// About where β is after so much of a step: it moves with the weights as its slope says.
+    fn beta_after(&self, step: &[f64], size: f64) -> f64 {
+        self.free_tilt()
+            .map_or(self.offset.beta, |tilt| self.offset.beta - size * dot(tilt, step) / self.offset.stiffness)
+    }
+
     fn nothing(&self) -> Vec<f64> {
         vec![0.0; self.dim]
     }
@@ -269,14 +280,8 @@ impl BlockSums for SpreadPairs<'_> {
     }
 
     fn go_to(&mut self, weights: &[f64]) -> SumPoint {
-        // β moves with the weights, about as its slope says.
-        let guess = match &self.tilt {
-            Some(tilt) if self.offset.is_free && self.offset.stiffness > 0.0 && self.here.len() == weights.len() => {
-                let step: Vec<f64> = weights.iter().zip(&self.here).map(|(to, from)| to - from).collect();
-                self.offset.beta - dot(tilt, &step) / self.offset.stiffness
-            }
-            _ => self.offset.beta,
-        };
+        let step: Vec<f64> = weights.iter().zip(&self.here).map(|(to, from)| to - from).collect();
+        let guess = self.beta_after(&step, 1.0);
         (self.here, self.tilt) = (weights.to_vec(), None);
         let Some((offset, there)) = self.settle((&[], 0.0), guess) else {
             // Nothing is better than nowhere: the search ends.
@@ -293,7 +298,7 @@ impl BlockSums for SpreadPairs<'_> {
         let question = self.question(Ask::Times, (v, 0.0), self.offset.beta, &[]);
         let Some(answer) = self.asked.ask(self.dim, &question) else { return self.nothing() };
         let mut product = self.divided(&answer.sums);
-        if let Some(tilt) = self.tilt.as_ref().filter(|_| self.offset.is_free && self.offset.stiffness > 0.0) {
+        if let Some(tilt) = self.free_tilt() {
             let moved = -dot(tilt, v) / self.offset.stiffness;
             product.iter_mut().zip(tilt).for_each(|(product, tilt)| *product += moved * tilt);
         }
@@ -348,10 +353,7 @@ impl BlockSums for SpreadPairs<'_> {
         let there = if step == 0.0 {
             self.asked.ask(2, &self.question(Ask::Along, along, self.offset.beta, &[])).map(|answer| answer.sums)
         } else {
-            // β moves with the step, about as its slope says.
-            let tilt = self.tilt.as_ref().filter(|_| self.offset.is_free && self.offset.stiffness > 0.0);
-            let moved = tilt.map_or(0.0, |tilt| step * dot(tilt, &self.direction) / self.offset.stiffness);
-            self.settle(along, self.offset.beta - moved).map(|settled| settled.1)
+            self.settle(along, self.beta_after(&self.direction, step)).map(|settled| settled.1)
         };
         there.map_or((f64::INFINITY, f64::INFINITY), |there| (there[0], there[1]))
     }
