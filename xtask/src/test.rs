@@ -9,9 +9,9 @@ pub(crate) fn run() -> Outcome {
     step("format", &mut cargo(&["fmt", "--all", "--check"]))?;
     step("lints", &mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     let in_rust = tests()?;
-    // Off by default, so that nothing above has built it.
+    // Off by default, so that nothing above has built it; without optimisation, as building is all that takes time.
     let with_parquet = ["test", "--package", "rankwise", "--features", "parquet", "--test", "main", "parquet"];
-    step("Parquet", &mut cargo(&with_parquet))?;
+    step("Parquet", cargo(&with_parquet).env("CARGO_PROFILE_DEV_OPT_LEVEL", "0"))?;
     step("documentation", cargo(&["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
     let in_python = python::test()?;
     docs::check()?;
