@@ -48,7 +48,9 @@ const PATIENCE_PER_PAIR: u64 = 100_000;
 
 impl Simulation {
     /// Draws pairs until both kinds are complete; what is left over of the other kind is thrown away. Noise so large
-    /// that ten million pairs hold no tie, or later a hundred thousand hold less than one, is an error.
+    /// that ten million pairs hold no tie, or later a hundred thousand hold less than one, is an error. Pairs come in
+    /// random order: in the order of drawing, the end would hold only the kind that took longest, and half of the rows
+    /// would not be like the other half.
     pub fn draw(&self) -> Result<Comparisons> {
         if !(0.0..=1.0).contains(&self.ties) {
             return Err(Error::parameter("ties", self.ties, "a share from 0 to 1"));
@@ -62,7 +64,7 @@ impl Simulation {
         let mut random = Random::new(self.seed);
         let mut missing_ties = (self.n_pairs as f64 * self.ties).round() as usize;
         let mut missing_others = self.n_pairs - missing_ties;
-        let (mut left, mut right, mut outcomes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut pairs = Vec::new();
         let (mut n_in_vain, mut n_found) = (0, 0);
         while missing_ties + missing_others > 0 {
             let mut point = || [random.between(-3.0, 3.0), random.between(-3.0, 3.0)];
@@ -72,9 +74,7 @@ impl Simulation {
             let missing = if outcome == Outcome::Tie { &mut missing_ties } else { &mut missing_others };
             if *missing > 0 {
                 *missing -= 1;
-                left.extend(x);
-                right.extend(y);
-                outcomes.push(outcome);
+                pairs.push((x, y, outcome));
                 n_found += u64::from(n_in_vain > 0);
             } else {
                 n_in_vain += 1;
@@ -85,6 +85,10 @@ impl Simulation {
                 }
             }
         }
+        random.shuffle(&mut pairs);
+        let left = pairs.iter().flat_map(|(x, ..)| *x).collect();
+        let right = pairs.iter().flat_map(|(_, y, _)| *y).collect();
+        let outcomes = pairs.iter().map(|&(.., outcome)| outcome).collect();
         let side = |values| Features::dense(2, values, Precision::F64);
         let names = Some(vec!["x1".to_string(), "x2".to_string()]);
         Comparisons::new(PairSet::from_sides(&side(left)?, &side(right)?, names)?, outcomes, None, None)

@@ -40,6 +40,18 @@ fn the_share_of_ties_is_exact() {
 }
 
 #[test]
+fn ties_are_spread_over_all_rows() {
+    for (norm, ties) in [(Norm::L1, 0.5), (Norm::L2, 0.1), (Norm::Linf, 0.9)] {
+        let data = Simulation { norm, n_pairs: 4000, ties, ..USUAL }.draw().unwrap();
+        for (quarter, rows) in data.outcomes.chunks(1000).enumerate() {
+            let share = rows.iter().filter(|&&outcome| outcome == Outcome::Tie).count() as f64 / 1000.0;
+            // Four standard deviations of a share of 1,000.
+            assert!((share - ties).abs() < 4.0 * 0.0158, "{norm:?}: {share} of quarter {quarter} are ties, not {ties}");
+        }
+    }
+}
+
+#[test]
 fn points_fill_the_square_from_minus_three_to_three() {
     let points = sides(&Simulation { n_pairs: 3000, ..USUAL }.draw().unwrap());
     let coordinates: Vec<f64> = points.into_iter().flatten().flatten().collect();
