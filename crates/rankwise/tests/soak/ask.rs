@@ -29,8 +29,8 @@ pub(crate) const METHODS: [&str; 14] = [
     "compare-lp",
 ];
 
-/// The longest that a fit may take.
-pub(crate) const LIMIT: Duration = Duration::from_secs(2);
+/// What no fit of data as small may take. Fits have it as a limit, so that one without an end is told.
+pub(crate) const LIMIT: Duration = Duration::from_secs(5);
 
 /// A method and all that may be asked of it; each looks at what it has.
 #[derive(Debug, Clone)]
@@ -49,6 +49,20 @@ pub(crate) struct Ask {
     pub(crate) threshold: ThresholdRule,
     pub(crate) tie_region: TieRegion,
     pub(crate) epsilon: f64,
+}
+
+/// Any C that somebody may type; ∞ where there is a hard margin or a hard tube.
+fn c(random: &mut Random, method: &str, kernel: Kernel) -> f64 {
+    let has_hard = match method {
+        "rank" => kernel == Kernel::Linear,
+        "compare" | "pair-rank" | "regress" | "classify" => !matches!(kernel, Kernel::Sigmoid { .. }),
+        _ => method == "compare-lp",
+    };
+    match random.below(10) {
+        0 if has_hard => f64::INFINITY,
+        0..=4 => 10f64.powf(random.between(-12.0, 12.0)),
+        _ => 10f64.powf(random.between(-6.0, 6.0)),
+    }
 }
 
 impl Ask {
@@ -82,7 +96,7 @@ impl Ask {
         let balance = balances[random.below(balances.len())];
         Ask {
             method,
-            c: 10f64.powf(random.between(-6.0, 6.0)),
+            c: c(random, method, kernel),
             loss: losses[random.below(losses.len())],
             kernel,
             scale: [Scale::None, Scale::None, Scale::Standard, Scale::Minmax][random.below(4)],

@@ -56,8 +56,14 @@ pub(crate) fn tell(seed: u64, number: u64) -> Told {
             if error.to_string().is_empty() {
                 told.faults.push("an error without a word".into());
             }
+            if ask.c == f64::INFINITY {
+                refused_in_every_way(&ask, &data, &mut random, &mut told.faults);
+            }
         }
         Ok(Ok(fit)) => look(&ask, &data, &fit, &mut random, &mut told),
+    }
+    if told.seconds > LIMIT.as_secs_f64() || told.stop == Some(Stop::TimeLimit) {
+        told.faults.push(format!("took {:.2} s", told.seconds));
     }
     told
 }
@@ -73,6 +79,28 @@ fn quietly<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
 /// The name of an error's variant.
 fn kind(error: &Error) -> String {
     format!("{error:?}").chars().take_while(|c| c.is_alphanumeric()).collect()
+}
+
+/// A hard machine that has no answer has none in another order of rows, nor by another solver.
+fn refused_in_every_way(ask: &Ask, data: &Data, random: &mut Random, faults: &mut Vec<String>) {
+    let mut ways = vec![("shuffled", ask.clone(), data.shuffled(random), 1.0)];
+    ways.extend(another_way(ask, data));
+    for (name, ask, data, _) in ways {
+        if let Ok(Ok(fit)) = quietly(|| ask.fit(&data)) {
+            faults.push(format!("refused, but {name} the objective is {}", fit.model.training.objective));
+        }
+    }
+}
+
+/// How far a hard machine may be from meeting its constraints: margins are 1, tubes are measured by the range of labels.
+fn most_missed(ask: &Ask, data: &Data) -> f64 {
+    match data {
+        Data::Items(data) if ask.method == "regress" => {
+            let least = data.labels.iter().copied().fold(f64::INFINITY, f64::min);
+            1e-9 * (data.labels.iter().copied().fold(f64::NEG_INFINITY, f64::max) - least)
+        }
+        _ => 1e-9,
+    }
 }
 
 fn look(ask: &Ask, data: &Data, fit: &Fit, random: &mut Random, told: &mut Told) {
@@ -120,6 +148,9 @@ fn look(ask: &Ask, data: &Data, fit: &Fit, random: &mut Random, told: &mut Told)
             } else {
                 1e-9
             };
+            if ask.c == f64::INFINITY && twin.missed > most_missed(ask, data) {
+                of_certificate.push(format!("a constraint is missed by {:e}", twin.missed));
+            }
             if difference > most {
                 of_certificate.push(format!("objective {found}, the twin says {} ± {:e}", twin.value, twin.rounding));
             }

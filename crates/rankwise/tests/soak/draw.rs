@@ -59,22 +59,25 @@ fn features(random: &mut Random, n_items: usize, n_features: usize) -> Vec<Vec<f
         _ => 1.0,
     };
     let mut rows: Vec<Vec<f64>> = Vec::new();
-    let constant = one_in(random, 6).then(|| random.below(n_features));
+    let constant: Vec<Option<f64>> = match one_in(random, 5) {
+        true => (0..n_features).map(|_| [None, Some(0.0), Some(1.0)][random.below(3)]).collect(),
+        false => vec![None; n_features],
+    };
     let far = if one_in(random, 10) { 100.0 } else { 0.0 };
-    let is_coarse = one_in(random, 3);
+    let (kind, copies) = (random.below(5), [8, 8, 8, 2][random.below(4)]);
     for at in 0..n_items {
-        if at > 0 && one_in(random, 8) {
+        if at > 0 && one_in(random, copies) {
             rows.push(rows[random.below(at)].clone());
             continue;
         }
-        let mut row: Vec<f64> = (0..n_features).map(|_| random.normal()).collect();
-        if is_coarse {
-            row.iter_mut().for_each(|x| *x = x.round());
-        }
-        if let Some(constant) = constant {
-            row[constant] = 1.0;
-        }
-        rows.push(row.iter().map(|x| (x + far) * scale).collect());
+        let mut value = || match kind {
+            0 => random.below(3) as f64,
+            1 => (4.0 * random.normal()).round(),
+            2 => random.normal().round(),
+            _ => random.normal(),
+        };
+        let row = constant.iter().map(|constant| constant.unwrap_or_else(&mut value));
+        rows.push(row.map(|x| (x + far) * scale).collect());
     }
     rows
 }

@@ -16,6 +16,8 @@ const ROUNDING: f64 = 1e-13;
 pub(crate) struct Value {
     pub(crate) value: f64,
     pub(crate) rounding: f64,
+    /// By how much the worst constraint of a hard machine is missed, beyond rounding.
+    pub(crate) missed: f64,
 }
 
 impl Value {
@@ -25,8 +27,10 @@ impl Value {
     }
 
     fn lose(&mut self, cost: f64, loss: Loss, t: f64, rounding: f64) {
-        // A weight of 0 is not there, whatever its loss.
-        if cost > 0.0 {
+        // A weight of 0 is not there, whatever its loss; a hard machine allows for no loss at all.
+        if cost == f64::INFINITY {
+            self.missed = self.missed.max(t - rounding);
+        } else if cost > 0.0 {
             let at = value(loss, t);
             let t = if loss == Loss::Squared { t.abs() } else { t };
             self.add(cost * at, cost * (value(loss, t + rounding) - at));
@@ -182,6 +186,8 @@ pub(crate) fn objective(ask: &Ask, data: &Data, model: &Model) -> Option<Value> 
         }
     }
     match ask.method {
+        // The margin of a program, not a cost.
+        "compare-lp" if ask.c == f64::INFINITY => return None,
         // Coefficients of items are gone once they are weights of features.
         "rvm" if matches!(model.scorer.function, ScoreFunction::Linear { .. }) => return None,
         "rvm" | "compare-lp" => sum.add(unit * function.absolute, 0.0),
