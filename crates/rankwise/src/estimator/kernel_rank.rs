@@ -28,6 +28,8 @@ const ROUNDS: usize = 4;
 const PLANES: f64 = 1e-4;
 const MOST_PLANES: u64 = 1000;
 const FEW_ITEMS: usize = 200;
+/// So many items at the most are made features of by factoring their matrix, which costs their cube.
+const FACTORED: usize = 1000;
 /// Planes that end with a larger gap are no good start: where C is large, what rounding has left of them is far from any minimum.
 const NEAR: f64 = 0.5;
 /// A C that is too large for the squared hinge is made smaller by these factors, but not below that.
@@ -35,8 +37,6 @@ const SMALLER: [f64; 4] = [1e-2, 1e-4, 1e-6, 1e-8];
 const LARGE: f64 = 1.0;
 /// Steps to the best length of weights.
 const HALVINGS: usize = 60;
-/// A hinge that is hardly rounded off: its own value is known all the same.
-const LEAST_WIDTH: f64 = 1e-9;
 /// What rounding leaves of a product in f64, relative to its terms.
 const NOISE: f64 = 1e-12;
 
@@ -107,11 +107,25 @@ impl RankSvm {
         start: Option<Vec<f64>>,
         limits: Limits<'_>,
     ) -> Result<Solution> {
-        let solution = self.search_plainly(lesson, at_hand, start, limits)?;
+        let mut solution = self.search_plainly(lesson, at_hand, start, limits)?;
+        if solution.stop == Stop::Stalled && lesson.items.features.n_rows() <= FACTORED {
+            solution = self.go_on_in_features(lesson, solution, limits)?;
+        }
         if self.loss != Loss::SquaredHinge || solution.stop != Stop::Stalled {
             return Ok(solution);
         }
         self.grow(lesson, solution, limits)
+    }
+
+    /// From where products with the matrix have too few digits: a C of 1e10 and a matrix of low rank make coefficients that
+    /// cancel each other. Its factor makes features, in whose weights nothing cancels.
+    fn go_on_in_features(&self, lesson: &KernelLesson<'_>, stuck: Solution, limits: Limits<'_>) -> Result<Solution> {
+        let mut found = Found { steps: stuck.steps, best: Some(stuck.clone()), tol: limits.tol };
+        let n_rows = lesson.items.features.n_rows();
+        if let Ok(solution) = self.through_landmarks(lesson, n_rows, found.left(limits)) {
+            found.ends_with(solution);
+        }
+        Ok(found.best.unwrap_or(stuck))
     }
 
     fn search_plainly(
@@ -271,7 +285,7 @@ impl RankSvm {
         };
         let mut losses = self.losses(lesson)?;
         items.clean(&losses, &mut solution.weights);
-        losses.round_off(LEAST_WIDTH);
+        losses.round_off(smoothing::LEAST_WIDTH);
         let (scores, of_bound) = (exact.times(&solution.weights), doubled(&minimum.bound.1));
         let square = dot(&solution.weights, &scores);
         let of_bound = dot(&of_bound, &exact.times(&of_bound));
@@ -292,6 +306,12 @@ impl RankSvm {
         n_landmarks: usize,
         limits: Limits<'_>,
     ) -> Result<((ScoreFunction, usize), Solution)> {
+        let solution = self.through_landmarks(lesson, n_landmarks, limits)?;
+        Ok((lesson.items.function(&solution.weights), solution))
+    }
+
+    /// The same, as coefficients of all items.
+    fn through_landmarks(&self, lesson: &KernelLesson<'_>, n_landmarks: usize, limits: Limits<'_>) -> Result<Solution> {
         let items = lesson.items;
         let landmarks = items.landmarks(n_landmarks)?;
         let rows = items.spread_out(&landmarks.values)?;
@@ -300,8 +320,7 @@ impl RankSvm {
         solution.weights = of_items(&solution.weights);
         let bound = bound.map(|(weights, width)| (of_items(&weights), width));
         certify(items, &mut self.losses(lesson)?, &*items.matrix(true, 0)?, &mut solution, bound.as_ref())?;
-        let solution = solution.checked()?;
-        Ok((items.function(&solution.weights), solution))
+        solution.checked()
     }
 
     /// The minimum in weights of what landmarks say of all items of the ranking.

@@ -10,6 +10,7 @@ mod compare;
 mod compare_lp;
 mod davidson;
 mod few_dimensions;
+mod few_pairs;
 mod given;
 mod grade_features;
 mod grade_machine;

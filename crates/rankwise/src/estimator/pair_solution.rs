@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
+use super::few_pairs::are_few;
 use super::pair_weights::Space;
 use crate::data::{Comparisons, Outcome, cross_fit_folds};
 use crate::error::{Error, Result};
@@ -21,6 +22,8 @@ const QUICK: u64 = 20;
 /// Steps for every dual variable, or numbers that steps go over, after which weights of features are tried instead.
 const SLOW: u64 = 200;
 const SLOW_NUMBERS: u64 = 400_000_000;
+/// Steps for every dual variable after which the active set is tried instead, where pairs are few.
+const SLOW_OF_FEW: u64 = 1000;
 /// A gap of this share of the tolerance is where one that cannot be polished away ends.
 const CLOSE_BY: f64 = 1e-3;
 /// Folds that kernel machines re-fit their threshold on.
@@ -294,10 +297,14 @@ impl<'e> Instance<'e, '_> {
                 if let Some(limits) = self.quick_limits(&problem) {
                     let ending = self.search_in_duals(&problem, &mut state, limits)?;
                     let is_slow = matches!(ending.stop, Stop::MaxIter | Stop::Stalled);
-                    if is_slow && let Some(found) = self.better_in_weights(&ending.certificate)? {
-                        return Ok(found);
-                    }
-                    quick = (!is_slow).then_some(ending);
+                    quick = match is_slow {
+                        true if kernel != KernelFunction::Linear => self.duals_by_active_set(&problem, &mut state)?,
+                        true => match self.better_in_weights(&problem, &ending.certificate)? {
+                            Some(found) => return Ok(found),
+                            None => None,
+                        },
+                        false => Some(ending),
+                    };
                 }
                 let (ending, is_optimum) = self.solve_in_duals(&problem, &mut state, quick)?;
                 is_exact = is_optimum || ending.collapsed;
@@ -351,20 +358,25 @@ impl<'e> Instance<'e, '_> {
         Ok(solution)
     }
 
-    /// How long to search for coefficients of pairs that have weights of features as another way, if they have.
+    /// How long to search for coefficients of pairs where there is another way: weights of features, or the active set.
     fn quick_limits(&self, problem: &PairProblem<'_>) -> Option<Limits<'_>> {
         let n = problem.duals().len() as u64;
         let most = (SLOW * n).max(SLOW_NUMBERS / n.max(1));
-        let has_another = self.exact.kernel() == KernelFunction::Linear && most < self.limits.max_iter;
-        has_another.then_some(Limits { max_iter: most, ..self.limits })
+        let is_linear = self.exact.kernel() == KernelFunction::Linear;
+        let is_few = problem.has_matrix() && are_few(problem.duals(), self.data.set.items.n_items());
+        let most = if is_few { most.min(SLOW_OF_FEW * n) } else { most };
+        ((is_linear || is_few) && most < self.limits.max_iter).then_some(Limits { max_iter: most, ..self.limits })
     }
 
     /// The machine in weights of the items' own features, if it meets the tolerance or is better than what coefficients of
     /// pairs have come to: these are slow, and lose their digits, where C or features are huge.
-    fn better_in_weights(&self, known: &Certificate) -> Result<Option<Solution<'e>>> {
+    fn better_in_weights(&self, problem: &PairProblem<'_>, known: &Certificate) -> Result<Option<Solution<'e>>> {
         let items = &self.data.set.items;
         let space = Space::linear(&items.features, (0..items.n_items() as u32).collect(), None).decided();
-        let found = self.solve_in_weights(&space, None)?;
+        let found = match self.weights_by_active_set(problem, &space) {
+            Some(found) => Some(found),
+            None => self.solve_in_weights(&space, None)?,
+        };
         let better = found.filter(|found| found.stop == Stop::Converged || found.objective < known.primal);
         Ok(better.map(|found| {
             let objective = found.objective;

@@ -315,37 +315,7 @@ impl<'e> Instance<'e, '_> {
         if found.is_no_better && !space.is_final {
             return Ok(None);
         }
-        let mut solution = Solution {
-            objective: found.objective,
-            gap: found.gap.max(0.0),
-            stop: found.stop,
-            margins: Margins::OfScores(sums.scores().to_vec()),
-            offsets: space.has_band().then(|| sums.offsets()),
-            largest_tie_offset: sums.largest_tie_offset(),
-            beta: sums.beta(),
-            collapsed: false,
-            is_constant: false,
-            is_exact: found.is_exact && found.stop == Stop::Converged,
-            by: By::Weights {
-                n_support: sums.n_support(),
-                weights: found.weights.clone(),
-                steps: found.steps,
-                bound: found.bound.clone(),
-            },
-        };
-        if let Some((at_zero, beta, gap)) = found.constant(&mut sums) {
-            solution.is_constant = true;
-            solution.margins.fill_zero();
-            solution.offsets = solution.offsets.map(|offsets| vec![beta; offsets.len()]);
-            solution.largest_tie_offset = beta;
-            solution.objective = at_zero;
-            solution.beta = solution.beta.map(|_| beta);
-            solution.gap = gap;
-            if let By::Weights { weights, .. } = &mut solution.by {
-                weights.fill(0.0);
-            }
-        }
-        Ok(Some(solution))
+        Ok(Some(told(space, &mut sums, found)))
     }
 
     /// Gives a solution over the functions of landmarks its gap to the minimum over all functions of the kernel.
@@ -379,4 +349,39 @@ impl<'e> Instance<'e, '_> {
         solution.gap = ((solution.objective - dual) / solution.objective.max(1e-12)).clamp(0.0, 1.0);
         Ok(())
     }
+}
+
+/// A search in weights as a solution; `sums` are where it ended.
+pub(super) fn told<'e>(space: &Space<'_>, sums: &mut PairSums<'_>, found: InWeights) -> Solution<'e> {
+    let mut solution = Solution {
+        objective: found.objective,
+        gap: found.gap.max(0.0),
+        stop: found.stop,
+        margins: Margins::OfScores(sums.scores().to_vec()),
+        offsets: space.has_band().then(|| sums.offsets()),
+        largest_tie_offset: sums.largest_tie_offset(),
+        beta: sums.beta(),
+        collapsed: false,
+        is_constant: false,
+        is_exact: found.is_exact && found.stop == Stop::Converged,
+        by: By::Weights {
+            n_support: sums.n_support(),
+            weights: found.weights.clone(),
+            steps: found.steps,
+            bound: found.bound.clone(),
+        },
+    };
+    if let Some((at_zero, beta, gap)) = found.constant(sums) {
+        solution.is_constant = true;
+        solution.margins.fill_zero();
+        solution.offsets = solution.offsets.map(|offsets| vec![beta; offsets.len()]);
+        solution.largest_tie_offset = beta;
+        solution.objective = at_zero;
+        solution.beta = solution.beta.map(|_| beta);
+        solution.gap = gap;
+        if let By::Weights { weights, .. } = &mut solution.by {
+            weights.fill(0.0);
+        }
+    }
+    solution
 }

@@ -1,5 +1,6 @@
 //! Methods of optimisation; they see the traits of `problem` and nothing else of the world.
 
+pub(crate) mod active_set;
 mod aim;
 mod cholesky;
 pub(crate) mod class_descent;
@@ -14,6 +15,7 @@ pub(crate) mod newton_cg;
 pub(crate) mod ordinal;
 pub(crate) mod pair_newton;
 pub(crate) mod polish;
+mod qr;
 mod scan;
 mod score_cg;
 mod simplex;

@@ -20,8 +20,8 @@ const SLOW_SHRINKING: f64 = 1.0 / 8.0;
 const ON_THE_WAY: f64 = 0.05;
 /// What it shrinks to where nothing tells what it should.
 const STUCK_SHRINKING: f64 = 1.0 / 8.0;
-/// The smallest width that double precision can resolve.
-const LEAST: f64 = 1e-9;
+/// The smallest width that double precision can resolve: the hinge itself, as far as anybody can tell.
+pub(crate) const LEAST_WIDTH: f64 = 1e-9;
 
 /// Minimises from `start`, or from the best start to be had. The answer has the least primal value of all widths, and its gap
 /// is measured from the best dual value of all.
@@ -80,7 +80,7 @@ pub(crate) fn minimise_from(
             start = Some(answer.weights.clone());
             (width * good).sqrt()
         };
-        if limit.is_some() || next <= LEAST || (!gained && next > 0.7 * good) {
+        if limit.is_some() || next <= LEAST_WIDTH || (!gained && next > 0.7 * good) {
             answer.stop = limit.or(Some(Stop::Stalled));
             return answer;
         }
@@ -102,7 +102,7 @@ fn approach(sums: &mut dyn BlockSums, start: Option<Vec<f64>>, limits: Limits<'_
         tol = ON_THE_WAY * minimum.gap;
         weights = Some(minimum.weights);
         let is_near = shrinking.is_nan() || shrinking >= SLOW_SHRINKING;
-        if is_near || minimum.stop.is_some() || width <= LEAST / SLOW_SHRINKING {
+        if is_near || minimum.stop.is_some() || width <= LEAST_WIDTH / SLOW_SHRINKING {
             let factor = if shrinking < 1.0 { shrinking.max(SLOW_SHRINKING) } else { 1.0 };
             return (width * factor, weights, steps);
         }

@@ -3,6 +3,7 @@
 mod both;
 pub(crate) mod classify;
 pub(crate) mod conic;
+mod few_pairs;
 mod hard_pairs;
 mod item_landmarks;
 mod joint_classes;
