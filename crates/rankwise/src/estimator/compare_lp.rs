@@ -18,6 +18,7 @@ use crate::problem::{Column, ColumnPlanes, JudgedPair, Margin, PairPlanes, Score
 use crate::progress::{Stop, Unwatched, Watch};
 use crate::solver::Limits;
 use crate::solver::column_planes::{self, Answer, Cost};
+use crate::solver::column_program;
 
 /// Margins up to this are rounding, not a separation.
 const NO_MARGIN: f64 = 1e-9;
@@ -219,7 +220,7 @@ impl CompareLp {
         let tol = limits.tol;
         if !self.is_hard() {
             let is_enough = |value: f64, bound: f64| value - bound <= tol * value;
-            return Ok(column_planes::minimise(planes, Cost::One, &is_enough, limits));
+            return Ok(column_program::minimise(planes, &is_enough, limits));
         }
         // Of 1 − μ. What is proven not to be separable needs no best answer.
         let is_enough = |value: f64, bound: f64| bound >= 1.0 - NO_MARGIN || value - bound <= tol * (1.0 - value);

@@ -16,7 +16,7 @@ use crate::problem::{
 };
 use crate::progress::{Stop, Unwatched, Watch};
 use crate::solver::Limits;
-use crate::solver::column_planes::{self, Cost};
+use crate::solver::column_program;
 
 /// The Ranking Vector Machine: r(x) = Σ aᵢ K(xᵢ, x) that minimises
 ///
@@ -296,7 +296,7 @@ impl VectorMachine<'_> {
         let mut planes = self.planes(&items, data, matrix.as_deref())?;
         let tol = limits.tol;
         let is_enough = |value: f64, bound: f64| value - bound <= tol * value;
-        let answer = column_planes::minimise(&mut planes, Cost::One, &is_enough, limits);
+        let answer = column_program::minimise(&mut planes, &is_enough, limits);
         // Without what a long way has left in the scores.
         let cost: f64 = answer.columns.iter().map(|(_, amount)| amount).sum();
         let objective = cost + planes.go_to(&answer.coefficients);

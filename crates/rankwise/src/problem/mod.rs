@@ -300,6 +300,14 @@ impl Column {
         }
     }
 
+    /// Of what coefficients move, what it moves at the most.
+    pub(crate) fn scale(self, scales: &[f64]) -> f64 {
+        match self {
+            Column::Plus(at) | Column::Minus(at) => scales[at as usize],
+            Column::Lead(plus, minus) => scales[plus as usize].max(scales[minus as usize]),
+        }
+    }
+
     /// Adds so much of it to coefficients.
     pub(crate) fn add_to(self, coefficients: &mut [f64], amount: f64) {
         match self {
@@ -334,6 +342,30 @@ pub(crate) trait ColumnPlanes {
     fn free(&self) -> Option<u32>;
     /// The largest of what columns say of prices, and so many columns with the largest.
     fn dearest(&self, prices: &[f64], n: usize) -> (f64, Vec<Column>);
+}
+
+/// cost·max(0, margin − lead): the lead is that of one item's score over another's and a multiple of the free coefficient.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Term {
+    pub(crate) better: u32,
+    pub(crate) worse: u32,
+    pub(crate) margin: f64,
+    pub(crate) of_free: f64,
+    pub(crate) cost: f64,
+}
+
+/// The same function as a sum of terms that can be listed.
+pub(crate) trait ColumnTerms: ColumnPlanes {
+    /// How many terms there are.
+    fn n_terms(&self) -> u64;
+    /// All of them.
+    fn terms(&self) -> Vec<Term>;
+    /// How many items have scores.
+    fn n_items(&self) -> usize;
+    /// The scores that coefficients make.
+    fn scores(&self, coefficients: &[f64]) -> Vec<f64>;
+    /// The slopes in coefficients of what has these slopes in the scores.
+    fn slopes(&self, of_scores: &[f64]) -> Vec<f64>;
 }
 
 /// Losses of which a solver sees one random term at a time. A term is drawn in proportion to its weight, so that the mean of

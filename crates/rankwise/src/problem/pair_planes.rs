@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::rank_planes::{largest, signed};
 use super::score_map::ScoreMap;
-use super::{Column, ColumnPlanes, Plane};
+use super::{Column, ColumnPlanes, ColumnTerms, Plane, Term};
 
 /// Pairs whose sums are made together.
 const PAIRS: usize = 8192;
@@ -202,5 +202,43 @@ impl ColumnPlanes for PairPlanes<'_> {
 
     fn dearest(&self, prices: &[f64], n: usize) -> (f64, Vec<Column>) {
         largest(signed(&prices[..self.map.dim()]).collect(), n)
+    }
+}
+
+/// Of the soft losses.
+impl ColumnTerms for PairPlanes<'_> {
+    fn n_terms(&self) -> u64 {
+        self.pairs.iter().map(|pair| if pair.is_tie { 2 } else { 1 }).sum()
+    }
+
+    fn terms(&self) -> Vec<Term> {
+        let term = |better: u32, worse: u32, margin: f64, of_free: f64, cost: f64| Term {
+            better,
+            worse,
+            margin,
+            of_free,
+            cost,
+        };
+        let of_pair = |pair: &JudgedPair| {
+            let &JudgedPair { better, worse, is_tie, cost } = pair;
+            let first = if is_tie { term(better, worse, 0.0, 1.0, cost) } else { term(better, worse, 2.0, -1.0, cost) };
+            // Never do both sides of a tie lack their margin.
+            [Some(first), is_tie.then(|| term(worse, better, 0.0, 1.0, cost))]
+        };
+        self.pairs.iter().flat_map(of_pair).flatten().collect()
+    }
+
+    fn n_items(&self) -> usize {
+        self.n_items
+    }
+
+    fn scores(&self, coefficients: &[f64]) -> Vec<f64> {
+        self.map.scores(&coefficients[..self.map.dim()])
+    }
+
+    fn slopes(&self, of_scores: &[f64]) -> Vec<f64> {
+        let mut slopes = self.map.slopes(of_scores);
+        slopes.resize(self.dim(), 0.0);
+        slopes
     }
 }

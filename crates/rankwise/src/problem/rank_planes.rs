@@ -3,7 +3,7 @@
 
 use super::rank::RankSums;
 use super::score_map::ScoreMap;
-use super::{BlockSums, Column, ColumnPlanes, Plane, Planes};
+use super::{BlockSums, Column, ColumnPlanes, ColumnTerms, Plane, Planes, Term};
 
 /// What columns there are.
 #[derive(Debug, Clone)]
@@ -127,6 +127,32 @@ impl ColumnPlanes for RankPlanes<'_> {
             }
         }
         largest(columns, n)
+    }
+}
+
+impl ColumnTerms for RankPlanes<'_> {
+    fn n_terms(&self) -> u64 {
+        self.losses.counts().n_pairs
+    }
+
+    fn terms(&self) -> Vec<Term> {
+        let mut terms = Vec::with_capacity(self.n_terms() as usize);
+        self.losses.for_each_pair(|better, worse, cost| {
+            terms.push(Term { better, worse, margin: 1.0, of_free: 0.0, cost });
+        });
+        terms
+    }
+
+    fn n_items(&self) -> usize {
+        self.losses.dim()
+    }
+
+    fn scores(&self, coefficients: &[f64]) -> Vec<f64> {
+        self.map.scores(coefficients)
+    }
+
+    fn slopes(&self, of_scores: &[f64]) -> Vec<f64> {
+        self.map.slopes(of_scores)
     }
 }
 

@@ -29,6 +29,8 @@ const MOST_AGE: u32 = 25;
 const MOST_AGE_OF_MANY: u32 = 6;
 /// Rounds without any gain after which there is none to be had.
 const MOST_IDLE: usize = 30;
+/// Rounds in which the gap is to halve, or else planes come too slowly to end.
+const MOST_SLOW: usize = 400;
 /// Prices up to this beyond the cost are not too dear.
 const DEAR: f64 = 1e-9;
 /// What columns without a cost cost in the beginning, measured in F: else all answers would be worth the same until there are as many
@@ -151,6 +153,7 @@ impl<'a> Search<'a> {
         let mut best = Point { x: Vec::new(), losses: self.unit, cost: 0.0 };
         let (mut bound, mut stop, mut n_idle, mut n_more) = (0.0f64, None, 0, 0);
         let mut last_known = f64::NEG_INFINITY;
+        let (mut halved, mut n_slow) = (f64::INFINITY, 0);
         if let Some(free) = self.losses.free() {
             self.add_column(Column::Plus(free));
         }
@@ -217,7 +220,9 @@ impl<'a> Search<'a> {
             }
             vertex = Some(there);
             n_idle = if gained || gained_bound { 0 } else { n_idle + 1 };
-            if n_idle >= MOST_IDLE {
+            let gap = best.value() - bound;
+            (halved, n_slow) = if gap <= 0.5 * halved { (gap, 0) } else { (halved, n_slow + 1) };
+            if n_idle >= MOST_IDLE || n_slow >= MOST_SLOW {
                 stop = Some(Stop::Stalled);
             }
         }
@@ -255,10 +260,7 @@ impl<'a> Search<'a> {
     }
 
     fn scale(&self, column: Column) -> f64 {
-        match column {
-            Column::Plus(at) | Column::Minus(at) => self.scales[at as usize],
-            Column::Lead(plus, minus) => self.scales[plus as usize].max(self.scales[minus as usize]),
-        }
+        column.scale(&self.scales)
     }
 
     fn is_free(&self, column: Column) -> bool {

@@ -2,15 +2,18 @@
 
 pub(crate) mod active_set;
 mod aim;
+mod basis;
 mod cholesky;
 pub(crate) mod class_descent;
 mod class_step;
 pub(crate) mod column_planes;
+pub(crate) mod column_program;
 pub(crate) mod cutting_plane;
 pub(crate) mod decompose;
 pub(crate) mod hard_margin;
 pub(crate) mod least_squares;
 mod master;
+mod multipliers;
 pub(crate) mod newton_cg;
 pub(crate) mod ordinal;
 pub(crate) mod pair_newton;
@@ -22,6 +25,9 @@ mod simplex;
 pub(crate) mod smo;
 pub(crate) mod smoothing;
 pub(crate) mod subgradient;
+mod vertex;
+mod vertices;
+mod ways;
 
 use std::time::Instant;
 

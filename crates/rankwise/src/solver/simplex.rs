@@ -6,6 +6,7 @@
 //! and values are computed from it anew at every step. With rows that are violated the dual method brings multipliers along, with
 //! columns that would pay the primal method brings x along; x = 0 without a tight row is where nothing pays, and always a start.
 
+use super::basis::Basis;
 use crate::math::{add_multiple, dot};
 
 /// What counts as 0 in values, which are of the size of 1.
@@ -39,10 +40,7 @@ pub(super) struct Simplex {
     costs: Vec<f64>,
     rows: Vec<Row>,
     /// Columns that are not 0 (but may be), and rows that are met exactly.
-    basic: Vec<usize>,
-    tight: Vec<usize>,
-    /// Of the matrix of tight rows and basic columns: a row per basic column, a number per tight row.
-    inverse: Vec<Vec<f64>>,
+    basis: Basis,
     /// Values of the basic columns, multipliers of the tight rows.
     x: Vec<f64>,
     y: Vec<f64>,
@@ -96,7 +94,7 @@ impl Simplex {
         let mut number = vec![usize::MAX; self.rows.len()];
         let mut n = 0;
         for (at, &keep) in keeps.iter().enumerate() {
-            if keep || self.tight.contains(&at) {
+            if keep || self.basis.rows.contains(&at) {
                 number[at] = n;
                 n += 1;
             }
@@ -106,12 +104,12 @@ impl Simplex {
             at += 1;
             number[at - 1] != usize::MAX
         });
-        self.tight.iter_mut().for_each(|row| *row = number[*row]);
+        self.basis.rows.iter_mut().for_each(|row| *row = number[*row]);
     }
 
     /// Columns with their values.
     pub(super) fn solution(&self) -> impl Iterator<Item = (usize, f64)> {
-        self.basic.iter().zip(&self.x).map(|(&column, &x)| (column, x.max(0.0)))
+        self.basis.columns.iter().zip(&self.x).map(|(&column, &x)| (column, x.max(0.0)))
     }
 
     /// What the multipliers are worth: the least cost, where they are of the optimum.
@@ -121,13 +119,11 @@ impl Simplex {
 
     /// Rows with their multipliers.
     pub(super) fn multipliers(&self) -> impl Iterator<Item = (usize, f64)> {
-        self.tight.iter().zip(&self.y).map(|(&row, &y)| (row, y.max(0.0)))
+        self.basis.rows.iter().zip(&self.y).map(|(&row, &y)| (row, y.max(0.0)))
     }
 
     fn begin(&mut self) {
-        self.basic.clear();
-        self.tight.clear();
-        self.inverse.clear();
+        self.basis = Basis::default();
         self.renew();
     }
 
@@ -173,7 +169,7 @@ impl Simplex {
             if n_restarts > 3 {
                 return false;
             }
-            let value = dot(&self.y, &self.tight.iter().map(|&row| self.rows[row].bound).collect::<Vec<_>>());
+            let value = dot(&self.y, &self.basis.rows.iter().map(|&row| self.rows[row].bound).collect::<Vec<_>>());
             n_idle = if (value - last).abs() > 1e-13 * value.abs() { 0 } else { n_idle + 1 };
             last = value;
         }
@@ -194,10 +190,10 @@ impl Simplex {
 
     /// Values and multipliers from the inverse.
     fn renew(&mut self) {
-        let bounds: Vec<f64> = self.tight.iter().map(|&row| self.rows[row].bound).collect();
-        self.x = self.inverse.iter().map(|row| dot(row, &bounds)).collect();
-        self.y = vec![0.0; self.tight.len()];
-        for (row, &column) in self.inverse.iter().zip(&self.basic) {
+        let bounds: Vec<f64> = self.basis.rows.iter().map(|&row| self.rows[row].bound).collect();
+        self.x = self.basis.inverse.iter().map(|row| dot(row, &bounds)).collect();
+        self.y = vec![0.0; self.basis.rows.len()];
+        for (row, &column) in self.basis.inverse.iter().zip(&self.basis.columns) {
             add_multiple(&mut self.y, self.costs[column], row);
         }
         self.all = self.spread(&self.x);
@@ -206,14 +202,14 @@ impl Simplex {
     /// Numbers of the basic columns as numbers of all.
     fn spread(&self, values: &[f64]) -> Vec<f64> {
         let mut all = vec![0.0; self.costs.len()];
-        self.basic.iter().zip(values).for_each(|(&column, &value)| all[column] = value);
+        self.basis.columns.iter().zip(values).for_each(|(&column, &value)| all[column] = value);
         all
     }
 
     /// Whether the tight rows are met.
     fn is_exact(&self) -> bool {
         let residual = |&row: &usize| self.row_value(row) - self.rows[row].bound;
-        self.tight.iter().all(|row| residual(row).abs() <= ZERO)
+        self.basis.rows.iter().all(|row| residual(row).abs() <= ZERO)
     }
 
     fn row_value(&self, row: usize) -> f64 {
@@ -223,23 +219,23 @@ impl Simplex {
     /// How far every row is from its bound; 0 for tight ones.
     fn slacks(&self) -> Vec<f64> {
         let mut slacks: Vec<f64> = (0..self.rows.len()).map(|row| self.row_value(row) - self.rows[row].bound).collect();
-        self.tight.iter().for_each(|&row| slacks[row] = 0.0);
+        self.basis.rows.iter().for_each(|&row| slacks[row] = 0.0);
         slacks
     }
 
     /// What every column costs beyond what it pays; 0 for basic ones.
     fn reduced_costs(&self) -> Vec<f64> {
         let mut reduced = self.costs.clone();
-        for (&row, y) in self.tight.iter().zip(&self.y) {
+        for (&row, y) in self.basis.rows.iter().zip(&self.y) {
             add_multiple(&mut reduced, -y, &self.rows[row].values);
         }
-        self.basic.iter().for_each(|&column| reduced[column] = 0.0);
+        self.basis.columns.iter().for_each(|&column| reduced[column] = 0.0);
         reduced
     }
 
     /// Of these rows and of all basic columns.
     fn most_violated(&self, rows: &[usize], is_careful: bool) -> Option<Blocker> {
-        let slack = |row: usize| match self.tight.contains(&row) {
+        let slack = |row: usize| match self.basis.rows.contains(&row) {
             true => 0.0,
             false => self.row_value(row) - self.rows[row].bound,
         };
@@ -264,16 +260,16 @@ impl Simplex {
         let (falls, own) = match violated {
             Blocker::Row(row) => {
                 let values = &self.rows[row].values;
-                (self.times_inverse(|column| values[column]), Some(row))
+                (self.basis.times_inverse(|column| values[column]), Some(row))
             }
-            Blocker::Basic(at) => (self.inverse[at].clone(), None),
+            Blocker::Basic(at) => (self.basis.inverse[at].clone(), None),
             _ => return false,
         };
         let mut of_columns = own.map_or_else(|| vec![0.0; self.costs.len()], |row| self.rows[row].values.clone());
-        for (&row, fall) in self.tight.iter().zip(&falls) {
+        for (&row, fall) in self.basis.rows.iter().zip(&falls) {
             add_multiple(&mut of_columns, -fall, &self.rows[row].values);
         }
-        let is_basic = self.marks(&self.basic, self.costs.len());
+        let is_basic = self.marks(&self.basis.columns, self.costs.len());
         let of_rows = falls.iter().zip(&self.y).enumerate().map(|(at, (&pivot, &y))| Candidate {
             left: y,
             pivot,
@@ -289,14 +285,7 @@ impl Simplex {
             },
         );
         let Some(blocker) = first_to_block(of_rows.chain(of_columns), is_careful) else { return false };
-        match (violated, blocker) {
-            (Blocker::Row(row), Blocker::Tight(at)) => self.exchange_rows(at, row),
-            (Blocker::Row(row), Blocker::Column(column)) => self.grow(row, column),
-            (Blocker::Basic(out), Blocker::Tight(at)) => self.shrink(at, out),
-            (Blocker::Basic(out), Blocker::Column(column)) => self.exchange_columns(out, column),
-            _ => return false,
-        }
-        true
+        self.change_basis(violated, blocker)
     }
 
     /// What pays is used; values move until one of them, or a slack, is 0.
@@ -304,11 +293,11 @@ impl Simplex {
         let slacks = self.slacks();
         // Per unit of it: what the basic columns' values fall by.
         let falls: Vec<f64> = match paying {
-            Blocker::Column(column) => self.inverse_times(|row| self.rows[row].values[column]),
-            Blocker::Tight(at) => self.inverse.iter().map(|row| -row[at]).collect(),
+            Blocker::Column(column) => self.basis.inverse_times(|row| self.rows[row].values[column]),
+            Blocker::Tight(at) => self.basis.inverse.iter().map(|row| -row[at]).collect(),
             _ => return false,
         };
-        let is_tight = self.marks(&self.tight, self.rows.len());
+        let is_tight = self.marks(&self.basis.rows, self.rows.len());
         let own = |row: &Row| if let Blocker::Column(column) = paying { row.values[column] } else { 0.0 };
         let all_falls = self.spread(&falls);
         let fall_of = |row: &Row| dot(&row.values, &all_falls) - own(row);
@@ -325,11 +314,26 @@ impl Simplex {
             blocker: Blocker::Row(at),
         });
         let Some(blocker) = first_to_block(of_columns.chain(of_rows), is_careful) else { return false };
-        match (paying, blocker) {
-            (Blocker::Column(column), Blocker::Basic(out)) => self.exchange_columns(out, column),
-            (Blocker::Column(column), Blocker::Row(row)) => self.grow(row, column),
-            (Blocker::Tight(at), Blocker::Basic(out)) => self.shrink(at, out),
-            (Blocker::Tight(at), Blocker::Row(row)) => self.exchange_rows(at, row),
+        self.change_basis(paying, blocker)
+    }
+
+    /// What was violated or pays changes places with what blocks.
+    fn change_basis(&mut self, one: Blocker, other: Blocker) -> bool {
+        let rows = &self.rows;
+        let value = |row: usize, column: usize| rows[row].values[column];
+        match (one, other) {
+            (Blocker::Row(row), Blocker::Tight(at)) | (Blocker::Tight(at), Blocker::Row(row)) => {
+                self.basis.exchange_rows(at, row, value);
+            }
+            (Blocker::Row(row), Blocker::Column(column)) | (Blocker::Column(column), Blocker::Row(row)) => {
+                self.basis.grow(row, column, value);
+            }
+            (Blocker::Basic(out), Blocker::Tight(at)) | (Blocker::Tight(at), Blocker::Basic(out)) => {
+                self.basis.shrink(at, out);
+            }
+            (Blocker::Basic(out), Blocker::Column(column)) | (Blocker::Column(column), Blocker::Basic(out)) => {
+                self.basis.exchange_columns(out, column, value);
+            }
             _ => return false,
         }
         true
@@ -341,113 +345,15 @@ impl Simplex {
         marks
     }
 
-    /// A row over the basic columns times the inverse.
-    fn times_inverse(&self, value: impl Fn(usize) -> f64) -> Vec<f64> {
-        let mut out = vec![0.0; self.tight.len()];
-        for (row, &column) in self.inverse.iter().zip(&self.basic) {
-            add_multiple(&mut out, value(column), row);
-        }
-        out
-    }
-
-    /// The inverse times a column over the tight rows.
-    fn inverse_times(&self, value: impl Fn(usize) -> f64) -> Vec<f64> {
-        let column: Vec<f64> = self.tight.iter().map(|&row| value(row)).collect();
-        self.inverse.iter().map(|row| dot(row, &column)).collect()
-    }
-
-    /// Another row is tight instead.
-    fn exchange_rows(&mut self, at: usize, row: usize) {
-        let values = &self.rows[row].values;
-        let mut factors = self.times_inverse(|column| values[column]);
-        let pivot = std::mem::replace(&mut factors[at], 0.0);
-        for line in &mut self.inverse {
-            let own = line[at] / pivot;
-            add_multiple(line, -own, &factors);
-            line[at] = own;
-        }
-        self.tight[at] = row;
-    }
-
-    /// Another column is basic instead.
-    fn exchange_columns(&mut self, at: usize, column: usize) {
-        let factors = self.inverse_times(|row| self.rows[row].values[column]);
-        let mut own = std::mem::take(&mut self.inverse[at]);
-        own.iter_mut().for_each(|value| *value /= factors[at]);
-        for (line, &factor) in self.inverse.iter_mut().zip(&factors) {
-            if !line.is_empty() {
-                add_multiple(line, -factor, &own);
-            }
-        }
-        self.inverse[at] = own;
-        self.basic[at] = column;
-    }
-
-    /// One more row is tight, one more column basic.
-    fn grow(&mut self, row: usize, column: usize) {
-        let values = &self.rows[row].values;
-        let of_row = self.times_inverse(|column| values[column]);
-        let of_column = self.inverse_times(|row| self.rows[row].values[column]);
-        let through: f64 = of_row.iter().zip(&self.tight).map(|(v, &row)| v * self.rows[row].values[column]).sum();
-        let pivot = values[column] - through;
-        for (line, u) in self.inverse.iter_mut().zip(&of_column) {
-            add_multiple(line, u / pivot, &of_row);
-            line.push(-u / pivot);
-        }
-        let mut last: Vec<f64> = of_row.iter().map(|v| -v / pivot).collect();
-        last.push(1.0 / pivot);
-        self.inverse.push(last);
-        self.basic.push(column);
-        self.tight.push(row);
-    }
-
-    /// One row fewer is tight, one column fewer basic.
-    fn shrink(&mut self, at: usize, out: usize) {
-        let mut own = self.inverse.swap_remove(out);
-        self.basic.swap_remove(out);
-        let pivot = own.swap_remove(at);
-        for line in &mut self.inverse {
-            let factor = line.swap_remove(at) / pivot;
-            add_multiple(line, -factor, &own);
-        }
-        self.tight.swap_remove(at);
-    }
-
     /// The inverse from the rows themselves; if there is none, the beginning. Whether there was one.
     fn refresh(&mut self) -> bool {
-        let k = self.basic.len();
-        let mut work: Vec<Vec<f64>> = self
-            .tight
-            .iter()
-            .enumerate()
-            .map(|(at, &row)| {
-                let mut line: Vec<f64> = self.basic.iter().map(|&column| self.rows[row].values[column]).collect();
-                line.resize(2 * k, 0.0);
-                line[k + at] = 1.0;
-                line
-            })
-            .collect();
-        for at in 0..k {
-            let best = (at..k).max_by(|&a, &b| work[a][at].abs().total_cmp(&work[b][at].abs())).unwrap_or(at);
-            work.swap(at, best);
-            let pivot = work[at][at];
-            if pivot.abs() < 1e-12 {
-                self.begin();
-                return false;
-            }
-            work[at].iter_mut().for_each(|value| *value /= pivot);
-            let own = std::mem::take(&mut work[at]);
-            for line in work.iter_mut().filter(|line| !line.is_empty()) {
-                let factor = line[at];
-                if factor != 0.0 {
-                    add_multiple(line, -factor, &own);
-                }
-            }
-            work[at] = own;
+        let rows = &self.rows;
+        let is_good = self.basis.refresh(|row, column| rows[row].values[column]);
+        if !is_good {
+            self.begin();
         }
-        self.inverse = work.into_iter().map(|line| line[k..].to_vec()).collect();
         self.renew();
-        true
+        is_good
     }
 }
 

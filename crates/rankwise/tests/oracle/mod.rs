@@ -5,6 +5,7 @@ pub(crate) mod classify;
 pub(crate) mod conic;
 mod few_pairs;
 mod hard_pairs;
+mod hostile_programs;
 mod item_landmarks;
 mod joint_classes;
 mod kernel_items;

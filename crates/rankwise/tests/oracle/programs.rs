@@ -63,7 +63,7 @@ fn fit_ranker(program: &Value, data: &Ranking, tol: f64) -> Fit {
 }
 
 /// C·Σ max(0, 1 − lead) over all pairs, one by one.
-fn losses(data: &Ranking, scores: &[f64], c: f64) -> f64 {
+pub(super) fn losses(data: &Ranking, scores: &[f64], c: f64) -> f64 {
     let mut sum = 0.0;
     for i in 0..data.n_items() {
         for j in 0..data.n_items() {
@@ -84,7 +84,7 @@ fn norm(model: &Model) -> f64 {
     }
 }
 
-fn close(found: f64, expected: f64, tol: f64, what: &str) {
+pub(super) fn close(found: f64, expected: f64, tol: f64, what: &str) {
     assert!((found - expected).abs() <= tol * expected.abs().max(1e-9), "{what}: {found}, not {expected}");
 }
 
@@ -154,7 +154,7 @@ fn comparisons_have_the_optima_of_the_full_programs() {
 }
 
 /// μ, or ‖a‖₁ + losses: from what the model says.
-fn objective_of(machine: &CompareLp, model: &Model, data: &Comparisons) -> f64 {
+pub(super) fn objective_of(machine: &CompareLp, model: &Model, data: &Comparisons) -> f64 {
     let scores = model.scorer.scores(&data.set.items).unwrap();
     let mut sum = 0.0;
     let mut margin = f64::INFINITY;

@@ -214,6 +214,27 @@ impl<'a> RankSums<'a> {
         self.blocks.iter().flat_map(|block| block.groups().map(|group| group.0))
     }
 
+    /// Every pair of a better item and a worse one, and what the pair's loss is multiplied with. Of given scores; none where
+    /// pairs are drawn.
+    pub(crate) fn for_each_pair(&self, mut each: impl FnMut(u32, u32, f64)) {
+        let Rows::Held(units) = self.source.rows else { return };
+        let mut items: Vec<(f64, u32, f64)> = Vec::new();
+        for (rows, factor) in self.blocks.iter().flat_map(Block::groups) {
+            items.clear();
+            for &row in rows {
+                let weight = self.source.weights.map_or(1.0, |weights| weights[row as usize]);
+                let label = self.source.labels[row as usize];
+                units.for_each_in_row(row as usize, |score, _| items.push((label, score as u32, weight)));
+            }
+            items.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            for &(label, better, weight) in &items {
+                for &(_, worse, other) in items.iter().take_while(|worse| worse.0 < label) {
+                    each(better, worse, self.c * factor * weight * other);
+                }
+            }
+        }
+    }
+
     /// Bytes that its blocks will have, and what visits take besides.
     pub(crate) fn bytes(&self) -> usize {
         let of_blocks = self.blocks.iter().map(|block| block.bytes(self.shape));
