@@ -30,7 +30,7 @@ const MOST_AGE_OF_MANY: u32 = 6;
 /// Rounds without any gain after which there is none to be had.
 const MOST_IDLE: usize = 30;
 /// Rounds in which the gap is to halve, or else planes come too slowly to end.
-const MOST_SLOW: usize = 400;
+const MOST_SLOW: usize = 300;
 /// Prices up to this beyond the cost are not too dear.
 const DEAR: f64 = 1e-9;
 /// What columns without a cost cost in the beginning, measured in F: else all answers would be worth the same until there are as many
