@@ -259,7 +259,8 @@ def load_svmlight(path: Path, *, n_features: int | None = None, index_base: int 
     index_base : {1, 0}
         The number of the first feature.
     dtype : {None, float32, float64}
-        How features are stored; ``None``: float32 where no column's size exceeds its spread a thousandfold, else float64.
+        How features are stored; ``None``: float32 where that keeps distinct numbers of a column apart (decimals of up to six
+        digits) and no column's size exceeds its spread a thousandfold, else float64.
 
     Returns
     -------

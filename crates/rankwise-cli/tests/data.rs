@@ -47,6 +47,28 @@ fn tables_of_another_kind_are_told() {
     }
 }
 
+/// In f32 time stamps are multiples of 128, and training did not see what evaluation sees.
+#[test]
+fn time_stamps_are_the_same_in_training_and_evaluation() {
+    let room = Room::new();
+    let mut table = "qid,label,ts\nz,1,4\nz,0,3\n".to_string();
+    for item in 0..80 {
+        table += &format!("{},{},{}\n", item / 8, item % 8, 1_700_000_000u64 + 900 * (item / 8) + 3 * (item % 8));
+    }
+    room.write("ts.csv", &table);
+    for options in
+        ["--scale standard --C 1e6", "--scale minmax --method swap --C 1e3", "--method regress --scale standard"]
+    {
+        room.run(&format!("train ts.csv {options} -o m -q")).ends(0);
+        let seen = room.run("evaluate m ts.csv --metric pair_accuracy --json").ends(0).json();
+        assert_eq!(seen["metrics"]["pair_accuracy"].as_f64(), Some(1.0), "{options}");
+        if !options.contains("regress") {
+            let told = room.run(&format!("train ts.csv {options} -o m --json")).ends(0).json();
+            assert_eq!(told["pair_accuracy"].as_f64(), Some(1.0), "{options}");
+        }
+    }
+}
+
 #[test]
 fn text_among_the_features_names_its_place() {
     let room = Room::new();

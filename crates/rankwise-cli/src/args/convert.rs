@@ -57,7 +57,7 @@ pub(crate) struct ConvertArgs {
     pub(crate) columns: ColumnArgs,
     #[command(flatten)]
     pub(crate) format: FormatArg,
-    /// How features are stored in a block file [default: auto]
+    /// How features are stored in a block or Parquet file [default: auto]; as text they stay as they are
     #[arg(long, value_parser = choice::precision(), help_heading = "Data")]
     pub(crate) precision: Option<Precision>,
     /// Memory for putting groups together, in MiB [default: 512]

@@ -112,7 +112,7 @@ pub(crate) struct LearnArgs {
     pub(crate) source: DataArgs,
     #[command(flatten)]
     pub(crate) format: FormatArg,
-    /// How dense features are stored
+    /// How dense features are stored; auto: f32 where distinct numbers surely stay distinct, else f64
     #[arg(long, default_value = "auto", value_parser = choice::precision(), help_heading = "Data")]
     pub(crate) precision: Precision,
     /// Scaling of features, learnt from the items and kept in the model

@@ -1,5 +1,6 @@
 //! Pairs that were compared: unique items stored once, pairs as two item numbers.
 
+use super::folds::hash_item;
 use super::{Features, Items};
 use crate::error::{Error, Result};
 
@@ -203,7 +204,7 @@ impl PairSet {
     /// The items that the pairs of the given numbers touch, in order of appearance; within a pair what an item says
     /// decides, not the side it stands on, so that exchanging sides changes no numbers.
     fn touched_items(&self, numbers: impl Iterator<Item = usize>) -> Vec<usize> {
-        let hash = |item: u32| self.items.features.hash_row(item as usize);
+        let hash = |item: u32| hash_item(&self.items, item as usize);
         let mut seen = vec![false; self.items.n_items()];
         let mut touched = Vec::new();
         for k in numbers {
@@ -316,6 +317,28 @@ impl Comparisons {
     /// The weight of pair `k`.
     pub fn weight(&self, k: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |w| w[k])
+    }
+
+    /// The pairs of a weight above 0 in an order that follows from what they say, not from where they stand or which side is
+    /// which: all that is summed or decided in this order is the same however rows are sorted. Pairs of an item are near each other.
+    pub(crate) fn present_in_order(&self) -> Vec<usize> {
+        let hashes: Vec<u64> = (0..self.set.items.n_items()).map(|item| hash_item(&self.set.items, item)).collect();
+        let key = |k: usize| {
+            let Pair { left, right } = self.set.pairs[k];
+            let (left, right) = (hashes[left as usize], hashes[right as usize]);
+            let outcome = match self.outcomes[k] {
+                Outcome::Tie => 0,
+                // Of two items that are the same, no side is the first.
+                Outcome::Left if left <= right => 1,
+                Outcome::Right if left >= right => 1,
+                _ => 2,
+            };
+            let context = self.set.context.as_ref().map_or(0, |context| context.features.hash_row(k));
+            (left.min(right), left.max(right), context, outcome, self.weight(k).to_bits())
+        };
+        let mut order: Vec<usize> = (0..self.n_pairs()).filter(|&k| self.weight(k) > 0.0).collect();
+        order.sort_by_cached_key(|&k| key(k));
+        order
     }
 
     /// Keeps the pairs of the given numbers.

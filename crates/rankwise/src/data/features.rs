@@ -11,6 +11,7 @@ mod values;
 use rayon::prelude::*;
 
 use super::buffer::{Buffer, Shared};
+use super::digits::ColumnDigits;
 use super::ranges::ColumnRanges;
 use crate::error::{Error, Result};
 use crate::math::Real;
@@ -25,7 +26,8 @@ const ROWS_AT_A_TIME: usize = 1 << 10;
 /// How dense features are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Precision {
-    /// f32 when no column's magnitude exceeds its spread a thousandfold, else f64.
+    /// f32 when no column's magnitude exceeds its spread a thousandfold and distinct numbers of a column surely stay distinct:
+    /// decimals of six digits, some of seven, and numbers of f32. Else f64.
     #[default]
     Auto,
     /// Always f32.
@@ -421,7 +423,7 @@ impl Features {
     }
 }
 
-/// Whether finite numbers are stored in f32; see [`ColumnRanges::fit_f32`].
+/// Whether finite numbers are stored in f32; see [`ColumnRanges::fit_f32`] and [`ColumnDigits::are_apart`].
 fn is_narrow<'a>(precision: Precision, rows: impl Iterator<Item = &'a [f64]>) -> Result<bool> {
     match precision {
         Precision::F32 => match rows.flatten().find(|v| !(**v as f32).is_finite()) {
@@ -434,9 +436,12 @@ fn is_narrow<'a>(precision: Precision, rows: impl Iterator<Item = &'a [f64]>) ->
         },
         Precision::F64 => Ok(false),
         Precision::Auto => {
-            let mut ranges = ColumnRanges::default();
-            rows.for_each(|row| ranges.add_row(row));
-            Ok(ranges.fit_f32(true))
+            let (mut ranges, mut digits) = (ColumnRanges::default(), ColumnDigits::default());
+            rows.for_each(|row| {
+                ranges.add_row(row);
+                digits.add_row(row);
+            });
+            Ok(ranges.fit_f32(true) && digits.are_apart())
         }
     }
 }

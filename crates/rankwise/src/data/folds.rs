@@ -1,20 +1,13 @@
 //! Folds that depend on what a pair or a group of items says, not on where it stands in the file.
 
 use super::random::mix;
-use super::{ClassItems, Comparisons, Features, Outcome, Ranking};
+use super::{ClassItems, Comparisons, Features, Items, Outcome, Ranking};
 
 /// A fold number below `n_folds` for every pair. Pairs of one group share a fold; without groups, copies of one pair
 /// do (left and right exchanged or not), so that weight 2 and writing a pair twice give the same folds, and neither
 /// the order of rows nor the sides matter. Ties and non-ties are spread evenly.
 pub fn cross_fit_folds(data: &Comparisons, n_folds: usize, seed: u64) -> Vec<u32> {
-    let items = &data.set.items;
-    // Items without features are what they are called; their columns are numbered as they came.
-    let name = |i: usize| items.ids.as_ref().filter(|_| items.are_indicators).map(|ids| ids[i].as_bytes());
-    let hash = |i: usize| match name(i) {
-        Some(name) => hash_bytes(name),
-        None => items.features.hash_row(i),
-    };
-    let item_hash: Vec<u64> = (0..items.n_items()).map(hash).collect();
+    let item_hash: Vec<u64> = (0..data.set.items.n_items()).map(|item| hash_item(&data.set.items, item)).collect();
     let key = |k: usize| {
         let pair = data.set.pairs[k];
         let (a, b) = (item_hash[pair.left as usize], item_hash[pair.right as usize]);
@@ -99,6 +92,14 @@ pub(crate) fn spread_classes(features: &Features, labels: &[u32], n_folds: usize
     let key = |item: usize| mix(mix(0, seed), features.hash_row(item));
     let cells: Vec<(u32, u64)> = labels.iter().enumerate().map(|(item, &label)| (label, key(item))).collect();
     dealt_out(&cells, n_folds)
+}
+
+/// A hash of what an item is: without features what it is called, for columns are then numbered as they came.
+pub(super) fn hash_item(items: &Items, item: usize) -> u64 {
+    match &items.ids {
+        Some(ids) if items.are_indicators => hash_bytes(ids[item].as_bytes()),
+        _ => items.features.hash_row(item),
+    }
 }
 
 /// A hash of what the items of a group are, whatever their order; copies count once.

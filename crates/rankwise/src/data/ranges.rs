@@ -1,4 +1,6 @@
-//! Whether f32 is good enough for a matrix: the range of every column says so.
+//! Whether f32 is good enough for a matrix: the range of every column says so, and the digits of its numbers.
+
+use super::digits::ColumnDigits;
 
 /// No column's magnitude may exceed its spread by more.
 const MAX_RATIO: f64 = 1000.0;
@@ -68,7 +70,7 @@ impl ColumnRanges {
         }
     }
 
-    /// f32 is good enough when no column's magnitude exceeds its spread a thousandfold. Constant columns carry no
+    /// As far as ranges tell, f32 is good enough when no column's magnitude exceeds its spread a thousandfold. Constant columns carry no
     /// information and do not count. Ranges of numbers that were rounded to f32 cannot tell a constant column from one
     /// that nearly is; the answer is then yes only if it would be so in any case.
     pub(crate) fn fit_f32(&self, are_exact: bool) -> bool {
@@ -79,6 +81,11 @@ impl ColumnRanges {
                 let is_constant = if are_exact { spread == 0.0 } else { magnitude == 0.0 };
                 is_constant || magnitude <= spread * if are_exact { MAX_RATIO } else { SURE_RATIO }
             })
+    }
+
+    /// The magnitude of a column.
+    pub(crate) fn magnitude(&self, column: usize) -> f64 {
+        self.low.get(column).map_or(0.0, |low| low.abs().max(self.high[column].abs()))
     }
 
     /// Whether all columns but those of zeros have a magnitude that f32 can hold.
@@ -99,6 +106,8 @@ pub(crate) struct RowRanges {
     full: Option<Vec<u32>>,
     /// Their ranges.
     ranges: ColumnRanges,
+    /// Of all columns.
+    digits: ColumnDigits,
     /// A number somewhere else is beyond what f32 can hold.
     has_extremes: bool,
     found: Vec<f64>,
@@ -108,6 +117,10 @@ impl RowRanges {
     /// Takes in a row: values of these columns, ascending, or of the first ones.
     pub(crate) fn add(&mut self, columns: Option<&[u32]>, values: &[f64]) {
         let n = values.len();
+        match columns {
+            None => self.digits.add_row(values),
+            Some(_) => self.digits.add_scattered(values),
+        }
         let full = self.full.get_or_insert_with(|| match columns {
             Some(columns) => columns.to_vec(),
             None => (0..n as u32).collect(),
@@ -146,7 +159,7 @@ impl RowRanges {
 
     /// Whether f32 is good enough.
     pub(crate) fn fit_f32(&self) -> bool {
-        !self.has_extremes && self.ranges.fit_f32(true)
+        !self.has_extremes && self.ranges.fit_f32(true) && self.digits.are_apart()
     }
 }
 

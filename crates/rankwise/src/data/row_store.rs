@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::digits::ColumnDigits;
 use super::features::{Features, Stored};
 use super::ranges::{ColumnRanges, has_f32_magnitude};
 
@@ -166,6 +167,24 @@ impl<T: Stored> RowStore<T> {
     /// Whether f32 is good enough. `are_exact`: the numbers were not rounded; if they were, and it takes their last
     /// digits to tell, the answer is no.
     pub(crate) fn fits_f32(&self, are_exact: bool) -> bool {
+        self.ranges_fit_f32(are_exact) && (!are_exact || self.digits_fit_f32())
+    }
+
+    fn digits_fit_f32(&self) -> bool {
+        let mut digits = ColumnDigits::default();
+        let Layout::Dense { stride } = self.layout else {
+            self.values.iter().for_each(|value| digits.add_scattered(&[value.to_f64()]));
+            return digits.are_apart();
+        };
+        let mut wide = vec![0.0; self.width];
+        for row in self.values.chunks_exact(stride.max(1)) {
+            wide.iter_mut().zip(row).for_each(|(wide, value)| *wide = value.to_f64());
+            digits.add_row(&wide);
+        }
+        digits.are_apart()
+    }
+
+    fn ranges_fit_f32(&self, are_exact: bool) -> bool {
         match &self.layout {
             Layout::Dense { stride } => {
                 let mut ranges = ColumnRanges::default();

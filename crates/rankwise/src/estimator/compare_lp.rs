@@ -135,7 +135,7 @@ impl CompareLp {
     }
 
     fn fit_here(&self, data: &Comparisons, limits: Limits<'_>) -> Result<Model> {
-        let present: Vec<usize> = (0..data.n_pairs()).filter(|&k| data.weight(k) > 0.0).collect();
+        let present = data.present_in_order();
         if present.is_empty() {
             let problem = if data.n_pairs() == 0 { "there is no pair" } else { "every weight is 0" };
             return Err(Error::data(Place::file("pairs"), problem, "give at least one pair with a weight above 0"));

@@ -151,6 +151,16 @@ impl From<Smoothed> for Solution {
 }
 
 impl Solution {
+    /// The better weights of two searches with the better bound; `later` says how the whole has ended.
+    pub(super) fn joined(self, later: Solution, tol: f64) -> Solution {
+        let bound = |of: &Solution| of.objective - of.gap * of.objective.max(1e-12);
+        let (dual, steps, stop) = (bound(&self).max(bound(&later)), self.steps + later.steps, later.stop);
+        let best = if self.objective < later.objective { self } else { later };
+        let gap = (best.objective - dual).max(0.0) / best.objective.max(1e-12);
+        let stop = if gap <= tol { Stop::Converged } else { stop };
+        Solution { gap, steps, stop, ..best }
+    }
+
     /// Refuses numbers that are none, and the zeros of a search that could not even begin.
     pub(super) fn checked(self) -> Result<Self> {
         let is_nothing = self.stop == Stop::Stalled && self.weights.iter().all(|&w| w == 0.0);

@@ -2,17 +2,18 @@
 
 use std::time::Instant;
 
+use super::RankSvm;
 use super::common::{Effort, Fit, setters};
-use super::item_ranker::{
-    Record, Solution, check_pairs, check_width, rank_sums, weights_of, why_dropped, why_to_scale,
-};
+use super::item_ranker::{Record, Solution, check_width, rank_sums, weights_of, why_dropped, why_to_scale};
 use super::kernel_items::{KernelItems, no_start};
-use crate::data::{Ranking, Scale};
+use super::kernel_rank::KernelLesson;
+use super::rank_svm::RankPath;
+use crate::data::{Ranking, Scale, Scaler};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::loss::Loss;
 use crate::model::{Balance, Method, Model};
-use crate::problem::{BlockSums, KernelSums, RankCounts, RankSums, Shape, Weighing};
+use crate::problem::{BlockSums, RankCounts, Shape, Weighing};
 use crate::progress::{Stop, Unwatched, Watch};
 use crate::solver::{Limits, cutting_plane};
 
@@ -121,19 +122,15 @@ impl SwapSvm {
             let mut warnings: Vec<String> = why_to_scale(self.scale, &data.items).into_iter().collect();
             let model = if self.kernel == Kernel::Linear {
                 let start = start.map(|model| weights_of(model, &data.items, scaler.as_ref())).transpose()?;
-                let near = data.near_zero();
-                let (c, weighing) = (self.c, self.weighing());
-                let mut sums = rank_sums(near.view(), |_| true, scaler.as_ref(), Shape::Swapped, c, weighing, None)?;
-                self.divide(&mut sums);
-                let solution = solution(cutting_plane::minimise(&mut sums, start, limits)).checked()?;
-                warnings.extend(why_dropped(sums.counts()));
-                self.record(sums.counts(), warnings).model(solution, &data.items, scaler.as_ref())
+                let (solution, counts) = self.search(data, scaler.as_ref(), start, limits)?;
+                warnings.extend(why_dropped(counts));
+                self.record(counts, warnings).model(solution, &data.items, scaler.as_ref())
             } else {
                 if start.is_some() {
                     return Err(no_start());
                 }
                 let items = KernelItems::new(self.kernel, data, scaler.as_ref())?;
-                let (solution, counts) = self.search(&items, data, limits)?;
+                let (solution, counts) = self.search_kernel(&items, data, limits)?;
                 warnings.extend(why_dropped(counts));
                 let function = items.function(&solution.weights);
                 self.record(counts, warnings).kernel_model(function, solution, &data.items, scaler.as_ref())
@@ -146,33 +143,49 @@ impl SwapSvm {
         if self.balance == Balance::Groups { Weighing::Balanced } else { Weighing::AsGiven }
     }
 
-    fn divide(&self, sums: &mut RankSums<'_>) {
-        if self.normalise {
-            sums.set_c(self.c / sums.mass());
-        }
+    /// What multiplies the losses, where pairs weigh so much together.
+    fn cost(&self, mass: f64) -> f64 {
+        if self.normalise { self.c / mass } else { self.c }
     }
 
-    /// Planes whose normals are coefficients of items. Bounds of theirs must hold to the last digit, so that kernel values
-    /// are in f64.
-    fn search(&self, items: &KernelItems, data: &Ranking, limits: Limits<'_>) -> Result<(Solution, RankCounts)> {
-        let mut losses =
-            RankSums::of_view(items.view(data), |_| true, None, Shape::Swapped, self.c, self.weighing(), None);
-        let counts = losses.counts();
-        check_pairs(data.n_items(), counts, losses.mass())?;
-        self.divide(&mut losses);
-        let matrix = items.matrix(true, self.effort.cache_mb << 20)?;
-        let n = matrix.len();
-        // Planes need no basis; but whether there is one tells whether there is a norm.
-        let places = if items.kernel.is_positive_definite() { Vec::new() } else { (0..n as u32).collect() };
-        let basis = items.basis(&*matrix, places, self.effort.seed)?;
-        let mut sums = KernelSums::new(&*matrix, losses, &basis);
-        let minimum = cutting_plane::minimise(&mut sums, None, limits);
-        if sums.dot(&minimum.weights, &minimum.weights) < -1e-6 * minimum.primal.abs() {
-            return Err(items.not_positive());
+    /// The ranking SVM that this is, where pairs weigh so much together.
+    fn as_rank(&self, mass: f64) -> RankSvm {
+        let rank = RankSvm::new().loss(Loss::Hinge).c(4.0 * self.cost(mass));
+        rank.balance(self.balance).kernel(self.kernel).effort(self.effort.clone())
+    }
+
+    /// By planes; where these are stuck, because features of very different sizes leave nothing of the differences of their
+    /// heights, the rest is done as the ranking SVM does it.
+    fn search(
+        &self,
+        data: &Ranking,
+        scaler: Option<&Scaler>,
+        start: Option<Vec<f64>>,
+        limits: Limits<'_>,
+    ) -> Result<(Solution, RankCounts)> {
+        let near = data.near_zero();
+        let mut sums = rank_sums(near.view(), |_| true, scaler, Shape::Swapped, self.c, self.weighing(), None)?;
+        let (counts, mass) = (sums.counts(), sums.mass());
+        sums.set_c(self.cost(mass));
+        let planes = solution(cutting_plane::minimise(&mut sums, start, limits));
+        if planes.stop != Stop::Stalled {
+            return Ok((planes.checked()?, counts));
         }
-        let mut solution = solution(minimum);
-        solution.weights.truncate(n);
-        Ok((solution.checked()?, counts))
+        drop(sums);
+        let rank = self.as_rank(mass);
+        let mut path = RankPath::of_groups(&rank, near.view(), &near.items, scaler, |_| true)?;
+        path.start_at(Some(planes.weights.iter().map(|w| 2.0 * w).collect()));
+        let limits = Limits { max_iter: limits.max_iter.saturating_sub(planes.steps), ..limits };
+        let rest = halved(path.solve(rank.c, limits)?);
+        Ok((planes.joined(rest, limits.tol).checked()?, counts))
+    }
+
+    /// The same with a kernel: the ranking SVM begins with planes, too.
+    fn search_kernel(&self, items: &KernelItems, data: &Ranking, limits: Limits<'_>) -> Result<(Solution, RankCounts)> {
+        let lesson = KernelLesson { items, data, is_held_out: &vec![false; data.groups.len()] };
+        let losses = self.as_rank(1.0).losses(&lesson)?;
+        let solution = self.as_rank(losses.mass()).search(&lesson, None, None, limits)?.checked()?;
+        Ok((halved(solution), losses.counts()))
     }
 
     fn record(&self, counts: RankCounts, warnings: Vec<String>) -> Record<'_> {
@@ -188,11 +201,17 @@ impl SwapSvm {
             effort: &self.effort,
             counts: Some(counts),
             items: counts.n_items,
-            certificate: "objective minus the minimum over the cutting planes, relative to the objective",
+            certificate: "relative duality gap",
             margin: None,
             warnings,
         }
     }
+}
+
+/// The solution of the ranking SVM as this machine's: scores are half of its scores, the objective a quarter.
+fn halved(solution: Solution) -> Solution {
+    let weights = solution.weights.iter().map(|w| 0.5 * w).collect();
+    Solution { weights, objective: 0.25 * solution.objective, ..solution }
 }
 
 fn solution(minimum: cutting_plane::Minimum) -> Solution {

@@ -122,8 +122,8 @@ fn directory_of(target: &Path) -> &Path {
 
 fn convert_input(input: &Input<'_>, target: &Path, format: Format, how: &Conversion<'_>) -> Result<Converted> {
     let directory = directory_of(target);
-    let survey = Survey::of(input, how)?;
-    let shape = survey.shape(input, how.precision)?;
+    let survey = Survey::of(input, how, format)?;
+    let shape = survey.shape(input, how.precision, format)?;
     sink::check(format, &shape)?;
     let must_regroup = format == Format::Blocks && !survey.is_grouped();
     let mut failure = None;

@@ -100,11 +100,12 @@ impl Input<'_> {
             Precision::F64 => self.finish(self.gather::<f64>(open()?, false)?),
             Precision::F32 => self.finish(self.gather::<f32>(open()?, true)?),
             Precision::Auto => {
-                if self.can_read_again {
-                    let gathered = self.gather::<f32>(open()?, false)?;
-                    if gathered.surely_fits_f32() {
-                        return self.finish(gathered);
-                    }
+                if self.can_read_again
+                    && let Some(gathered) =
+                        gather::gather_short(open()?, &self.source.name(), self.rules(false), self.piece_bytes)?
+                    && gathered.surely_fits_f32()
+                {
+                    return self.finish(gathered);
                 }
                 let gathered = self.gather::<f64>(open()?, false)?;
                 if gathered.rows.fits_f32(true) {
@@ -117,8 +118,11 @@ impl Input<'_> {
     }
 
     fn gather<T: Stored>(&self, text: Decompressed, must_fit_f32: bool) -> Result<gather::Gathered<T>> {
-        let rules = Rules { base: self.index_base.first(), must_fit_f32 };
-        gather(text, &self.source.name(), rules, self.piece_bytes)
+        gather(text, &self.source.name(), self.rules(must_fit_f32), self.piece_bytes)
+    }
+
+    fn rules(&self, must_fit_f32: bool) -> Rules {
+        Rules { base: self.index_base.first(), must_fit_f32 }
     }
 
     fn finish<T: Stored>(&self, gathered: gather::Gathered<T>) -> Result<ItemTable> {

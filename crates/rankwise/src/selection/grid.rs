@@ -121,8 +121,7 @@ pub(super) fn three_digits(value: f64) -> f64 {
 
 /// γ `scale` on the items of pairs with a weight above 0, after the estimator's scaling: what a fit on all of them uses.
 pub(super) fn scale_gamma(estimator: &PairEstimator, data: &Comparisons) -> Result<f64> {
-    let present: Vec<usize> = (0..data.n_pairs()).filter(|&k| data.weight(k) > 0.0).collect();
-    let items = data.set.select(&present).items.features;
+    let items = data.set.select(&data.present_in_order()).items.features;
     let scaled = Scaler::learn(estimator.scale(), &items).map(|scaler| scaler.apply(&items)).transpose()?;
     match (Kernel::Rbf { gamma: Gamma::Scale }).resolve(scaled.as_ref().unwrap_or(&items))? {
         KernelFunction::Rbf { gamma } => Ok(gamma),

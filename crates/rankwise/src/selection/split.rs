@@ -62,10 +62,7 @@ impl Split<'_> {
                 "one that depends on the model: zero_one, auc, pair_accuracy, log_loss or brier",
             ));
         }
-        let present = |data: &Comparisons| {
-            let kept: Vec<usize> = (0..data.n_pairs()).filter(|&k| data.weight(k) > 0.0).collect();
-            data.select(&kept)
-        };
+        let present = |data: &Comparisons| data.select(&data.present_in_order());
         let train = present(data);
         if train.n_pairs() == 0 {
             return Err(Error::data(

@@ -17,7 +17,7 @@ const BEYOND: f64 = 0.1;
 const MOST_TRIALS: usize = 8;
 const ENOUGH: f64 = 0.1;
 /// Rounds without any gain after which there is none to be had.
-const MOST_IDLE: usize = 50;
+const MOST_IDLE: usize = 20;
 
 /// Where a search ended.
 pub(crate) struct Minimum {
@@ -45,7 +45,7 @@ impl Minimum {
 pub(crate) fn minimise(sums: &mut dyn Planes, start: Option<Vec<f64>>, limits: Limits<'_>) -> Minimum {
     let weights = start.unwrap_or_else(|| vec![0.0; sums.dim()]);
     let point = sums.go_to(&weights);
-    let primal = 0.5 * sums.dot(&weights, &weights) + point.value;
+    let primal = half_square(sums, &weights) + point.value;
     let bound = (0.0, vec![0.0; sums.dim()]);
     let mut best = Minimum { weights, primal, dual: 0.0, bound, planes: 1, stop: None };
     let mut master = Master::new(sums.dim());
@@ -72,12 +72,7 @@ pub(crate) fn minimise(sums: &mut dyn Planes, start: Option<Vec<f64>>, limits: L
         }
         let direction: Vec<f64> = lowest.weights.iter().zip(&best.weights).map(|(to, from)| to - from).collect();
         sums.aim(&direction);
-        let way = Way {
-            losses,
-            half_square: 0.5 * sums.dot(&best.weights, &best.weights),
-            slope: sums.dot(&best.weights, &direction),
-            square: sums.dot(&direction, &direction),
-        };
+        let way = Way::new(sums, losses, &best.weights, &direction);
         let (step, losses_there) = way.lowest(sums, guess);
         guess = if step > 0.0 { step } else { 0.25 * guess };
         let beyond = if step < 1.0 { step + BEYOND * (1.0 - step) } else { step };
@@ -102,6 +97,11 @@ pub(crate) fn minimise(sums: &mut dyn Planes, start: Option<Vec<f64>>, limits: L
     }
 }
 
+/// ½‖w‖²; what rounding has made of that below 0 is 0.
+fn half_square(sums: &dyn Planes, weights: &[f64]) -> f64 {
+    0.5 * sums.dot(weights, weights).max(0.0)
+}
+
 /// The way from the best weights to others, step 1: F(step) + ½‖w + step·direction‖².
 struct Way {
     /// F at its start.
@@ -120,6 +120,16 @@ struct Trial {
 }
 
 impl Way {
+    fn new(sums: &dyn Planes, losses: f64, weights: &[f64], direction: &[f64]) -> Self {
+        Way {
+            losses,
+            half_square: half_square(sums, weights),
+            slope: sums.dot(weights, direction),
+            // The product with a kernel is rounded: without this the lowest point of the square might lie behind the start.
+            square: sums.dot(direction, direction).max(0.0),
+        }
+    }
+
     fn value(&self, step: f64, losses: f64) -> f64 {
         losses + self.half_square + step * (self.slope + 0.5 * step * self.square)
     }

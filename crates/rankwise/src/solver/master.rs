@@ -89,7 +89,8 @@ impl Master {
             add_multiple(&mut weights, share, &plane.normal);
             offset += share * plane.offset;
         }
-        let value = offset - 0.5 * dot(&weights, &weights);
+        // A bound must not gain from a square that rounding has made negative.
+        let value = offset - 0.5 * dot(&weights, &weights).max(0.0);
         Lowest { weights, offset, value }
     }
 

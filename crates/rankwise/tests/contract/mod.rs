@@ -12,6 +12,7 @@ mod rank_items;
 mod ranking_metrics;
 mod ranking_significance;
 mod regressions;
+mod row_order;
 mod shared;
 mod spread;
 mod stored;

@@ -2,6 +2,7 @@
 
 mod block_file;
 mod compressed;
+mod digits;
 mod games;
 mod item_tables;
 mod model_file;

@@ -27,4 +27,5 @@ mod regress;
 mod ridge;
 mod scikit_learn;
 mod simulate;
+mod small_integers;
 mod swap;

@@ -100,6 +100,12 @@ impl<'a> Input<'a> {
         self.blocks.as_ref()
     }
 
+    /// Whether features are in f32, where that is decided: by a block file, or because they are in memory so.
+    pub(super) fn is_f32(&self) -> Option<bool> {
+        let of_held = || self.held.as_ref().filter(|held| held.ranking.items.features.is_f32()).map(|_| true);
+        self.blocks.as_ref().map(BlockFile::is_f32).or_else(of_held)
+    }
+
     /// How many features there are, as far as it is known before reading.
     pub(super) fn known_width(&self) -> usize {
         match (&self.held, &self.blocks) {

@@ -6,6 +6,12 @@ use super::input::{Input, ItemRow};
 use super::{Conversion, Shape};
 use crate::data::{Precision, RowRanges, rows_are_gone};
 use crate::error::{Error, Place, Result};
+use crate::io::Format;
+
+/// Whether a format stores numbers in f32 or f64, and no text.
+fn is_stored(format: Format) -> bool {
+    matches!(format, Format::Blocks | Format::Parquet)
+}
 
 /// A group.
 #[derive(Debug, Default)]
@@ -57,7 +63,7 @@ impl GroupOf<'_> {
 
 impl Survey {
     /// Reads all items once.
-    pub(super) fn of(input: &Input<'_>, how: &Conversion<'_>) -> Result<Self> {
+    pub(super) fn of(input: &Input<'_>, how: &Conversion<'_>, format: Format) -> Result<Self> {
         let mut survey = Survey {
             n_items: 0,
             width: 0,
@@ -75,7 +81,7 @@ impl Survey {
             ranges: RowRanges::default(),
         };
         survey.width = survey.names.as_ref().map_or(0, Vec::len).max(input.known_width());
-        let must_see_ranges = how.precision == Precision::Auto && input.blocks().is_none();
+        let must_see_ranges = how.precision == Precision::Auto && is_stored(format) && input.is_f32().is_none();
         let name = input.name();
         let mut last = usize::MAX;
         input.for_each(&mut |row| {
@@ -153,13 +159,13 @@ impl Survey {
         self.names.as_deref()
     }
 
-    /// How everything is stored: as when the file is read into memory.
-    pub(super) fn shape(&self, input: &Input<'_>, precision: Precision) -> Result<Shape> {
-        let is_f32 = match (precision, input.blocks()) {
+    /// How everything is stored: as when the file is read into memory. As text, numbers stay what they are.
+    pub(super) fn shape(&self, input: &Input<'_>, precision: Precision, format: Format) -> Result<Shape> {
+        let is_f32 = match (precision, input.is_f32()) {
             (Precision::F32, _) => true,
             (Precision::F64, _) => false,
-            (Precision::Auto, Some(file)) => file.is_f32(),
-            (Precision::Auto, None) => self.ranges.fit_f32(),
+            (Precision::Auto, Some(is_f32)) => is_f32,
+            (Precision::Auto, None) => is_stored(format) && self.ranges.fit_f32(),
         };
         let n_nonzero = if is_f32 { self.n_nonzero_f32 } else { self.n_nonzero };
         let is_sparse = match input.blocks() {

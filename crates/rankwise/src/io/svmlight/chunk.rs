@@ -2,8 +2,8 @@
 
 use super::super::convert::ItemRow;
 use super::fault::{Fault, Found, Line};
-use super::number::{any_number, byte, digits, expected_index, token_end, usual_number};
-use crate::data::{Block, ColumnRanges, Stored, has_f32_magnitude};
+use super::number::{any_number, byte, digits, expected_index, token_end, usual_number, usual_value};
+use crate::data::{Block, ColumnDigits, ColumnRanges, Stored, has_f32_magnitude};
 use crate::error::Result;
 
 /// Larger indices are refused.
@@ -45,7 +45,9 @@ pub(super) struct Chunk<T> {
     pub(super) fault: Option<Box<Fault>>,
     /// The columns of rows without gaps.
     pub(super) ranges: ColumnRanges,
-    /// The shortest of these rows.
+    /// The digits of rows with a number that is not surely short.
+    pub(super) digits: ColumnDigits,
+    /// The shortest of the rows without gaps.
     pub(super) shortest: usize,
     /// Some rows have gaps; `columns` has the columns of all rows.
     pub(super) has_gaps: bool,
@@ -59,6 +61,8 @@ pub(super) struct Chunk<T> {
     /// The current row, and its columns if it has gaps.
     row: Vec<f64>,
     row_columns: Vec<u32>,
+    /// Whether it has a number that is not surely short.
+    row_has_long: bool,
 }
 
 impl<T> Default for Chunk<T> {
@@ -75,6 +79,7 @@ impl<T> Default for Chunk<T> {
             id_text: String::new(),
             fault: None,
             ranges: ColumnRanges::default(),
+            digits: ColumnDigits::default(),
             shortest: usize::MAX,
             has_gaps: false,
             has_extremes: false,
@@ -85,6 +90,7 @@ impl<T> Default for Chunk<T> {
             n_nonzero: 0,
             row: Vec::new(),
             row_columns: Vec::new(),
+            row_has_long: false,
         }
     }
 }
@@ -111,6 +117,7 @@ impl<T: Stored> Chunk<T> {
         self.id_ends.clear();
         self.id_text.clear();
         self.ranges.clear();
+        self.digits.clear();
         self.shortest = usize::MAX;
         (self.has_gaps, self.has_extremes) = (false, false);
         self.row_ends.clear();
@@ -172,10 +179,11 @@ impl<T: Stored> Chunk<T> {
         let mut at = start;
         self.row.clear();
         self.row_columns.clear();
-        let mut has_gaps = false;
+        let (mut has_gaps, mut has_long) = (false, false);
         let mut next = rules.base;
         loop {
             at = skip_blanks(text, at);
+            self.row_has_long = has_long;
             let value_at = match expected_index(text, at, next) {
                 Some(value_at) => value_at,
                 None => {
@@ -196,9 +204,15 @@ impl<T: Stored> Chunk<T> {
             }
             next += 1;
             let value;
-            (value, at) = match usual_number(text, value_at) {
-                Some(found) => found,
-                None => unusual_value(line, value_at, at, rules)?,
+            (value, at) = match usual_value(text, value_at) {
+                Some((value, end, is_long)) => {
+                    has_long |= is_long;
+                    (value, end)
+                }
+                None => {
+                    has_long = true;
+                    unusual_value(line, value_at, at, rules)?
+                }
             };
             self.row.push(value);
         }
@@ -234,6 +248,16 @@ impl<T: Stored> Chunk<T> {
             self.add_columns();
         }
         self.row_ends.push(self.values.len());
+        if self.row_has_long {
+            self.add_digits();
+        }
+    }
+
+    fn add_digits(&mut self) {
+        match self.row_columns.is_empty() {
+            true => self.digits.add_row(&self.row),
+            false => self.digits.add_scattered(&self.row),
+        }
     }
 
     fn add_columns(&mut self) {

@@ -9,7 +9,7 @@ use super::super::decompress::Decompressed;
 use super::super::group_names::GroupNames;
 use super::chunk::{At, Chunk, Rules};
 use super::pieces::{Piece, Pieces};
-use crate::data::{ColumnRanges, Groups, RowStore, Stored};
+use crate::data::{ColumnDigits, ColumnRanges, Groups, RowStore, Stored};
 use crate::error::{Error, Place, Result};
 
 /// How many pieces are parsed side by side; three times as many are in memory.
@@ -34,6 +34,7 @@ pub(super) struct Gathered<T> {
     groups: GroupNames,
     heads: LineHeads,
     ranges: ColumnRanges,
+    digits: ColumnDigits,
     shortest: usize,
     has_gaps: bool,
     has_extremes: bool,
@@ -132,6 +133,22 @@ pub(super) fn gather<T: Stored>(
     Ok(gathered)
 }
 
+/// The same in f32, as far as that may do: `None` where a number has more digits.
+pub(super) fn gather_short(
+    text: Decompressed,
+    source: &str,
+    rules: Rules,
+    piece_bytes: usize,
+) -> Result<Option<Gathered<f32>>> {
+    let (mut gathered, mut has_long) = (Gathered::new(), false);
+    let read = for_each_chunk(text, source, rules, piece_bytes, |chunk| {
+        gathered.add(chunk, source)?;
+        has_long = gathered.digits.has_long();
+        if has_long { Err(Error::Interrupted) } else { Ok(()) }
+    });
+    if has_long { Ok(None) } else { read.map(|()| Some(gathered)) }
+}
+
 /// Reads and parses all of a text; `keep` gets one chunk after the other.
 pub(super) fn for_each_chunk<T: Stored>(
     text: Decompressed,
@@ -214,6 +231,7 @@ impl<T: Stored> Gathered<T> {
             groups: GroupNames::default(),
             heads: LineHeads::default(),
             ranges: ColumnRanges::default(),
+            digits: ColumnDigits::default(),
             shortest: usize::MAX,
             has_gaps: false,
             has_extremes: false,
@@ -231,6 +249,7 @@ impl<T: Stored> Gathered<T> {
         }
         self.rows.append(&chunk.block());
         self.ranges.merge(&chunk.ranges);
+        self.digits.merge(&chunk.digits);
         self.shortest = self.shortest.min(chunk.shortest);
         self.has_gaps |= chunk.has_gaps;
         self.has_extremes |= chunk.has_extremes;
@@ -267,11 +286,12 @@ impl<T: Stored> Gathered<T> {
     /// Whether f32 is known to be good enough, though numbers were rounded to it.
     pub(super) fn surely_fits_f32(&self) -> bool {
         if self.has_gaps {
-            return !self.has_extremes && self.ranges.have_f32_magnitudes() && self.rows.fits_f32(false);
+            let are_sound = !self.has_extremes && self.ranges.have_f32_magnitudes() && self.digits.are_short();
+            return are_sound && self.rows.fits_f32(false);
         }
         let mut ranges = self.ranges.clone();
         ranges.add_zeros_from(self.shortest);
-        ranges.fit_f32(true)
+        ranges.fit_f32(true) && self.digits.are_surely_apart(|column| ranges.magnitude(column))
     }
 
     /// The rows, and the rest.

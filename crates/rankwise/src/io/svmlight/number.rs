@@ -1,5 +1,7 @@
 //! Numbers from bytes, eight digits at a time and correctly rounded: what `str::parse` gives, sooner.
 
+use crate::data::SHORT;
+
 /// Powers of ten that are exact.
 const POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
@@ -106,6 +108,12 @@ pub(super) fn expected_index(text: &[u8], at: usize, index: u64) -> Option<usize
 /// The number that begins here and where it ends, if it is of the usual kind: few digits, perhaps a sign and a point.
 #[inline(always)]
 pub(super) fn usual_number(text: &[u8], start: usize) -> Option<(f64, usize)> {
+    usual_value(text, start).map(|(value, end, _)| (value, end))
+}
+
+/// The same, and whether it has more digits than a short number.
+#[inline(always)]
+pub(super) fn usual_value(text: &[u8], start: usize) -> Option<(f64, usize, bool)> {
     let is_negative = byte(text, start) == b'-';
     let at = start + usize::from(is_negative);
     // Half of all signs would be mispredicted.
@@ -115,15 +123,15 @@ pub(super) fn usual_number(text: &[u8], start: usize) -> Option<(f64, usize)> {
     if bytes >> 8 & 0xff == u64::from(b'.') {
         let (mantissa, n) = leading_digits(bytes & 0xff | bytes >> 8 & !0xff);
         if (1..7).contains(&n) && is_end(byte(text, at + n + 1)) {
-            return Some((signed(mantissa as i64 as f64 / POWERS[n - 1]), at + n + 1));
+            return Some((signed(mantissa as i64 as f64 / POWERS[n - 1]), at + n + 1, false));
         }
     }
-    longer_number(text, at).map(|(value, end)| (signed(value), end))
+    longer_number(text, at).map(|(value, end, is_long)| (signed(value), end, is_long))
 }
 
 /// A number without a sign.
 #[inline]
-fn longer_number(text: &[u8], start: usize) -> Option<(f64, usize)> {
+fn longer_number(text: &[u8], start: usize) -> Option<(f64, usize, bool)> {
     let (mut mantissa, mut n_digits) = digits(text, start);
     let mut at = start + n_digits;
     let mut n_decimals = 0;
@@ -147,7 +155,7 @@ fn longer_number(text: &[u8], start: usize) -> Option<(f64, usize)> {
     if n_digits == 0 || mantissa > LARGEST_EXACT || !is_end(byte(text, at)) {
         return None;
     }
-    Some((mantissa as i64 as f64 / POWERS[n_decimals], at))
+    Some((mantissa as i64 as f64 / POWERS[n_decimals], at, mantissa >= SHORT))
 }
 
 /// The number that a token is.

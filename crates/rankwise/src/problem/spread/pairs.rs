@@ -240,7 +240,8 @@ impl<'a> SpreadPairs<'a> {
 
 /// How far β went, so that it is looked for about so far away the next time.
 fn went(from: f64, to: f64) -> f64 {
-    (to - from).abs().clamp(1e-8 * to.abs().max(1e-6), 1e6)
+    // Not `clamp`: beyond 1e14 the least is above the most.
+    (to - from).abs().max(1e-8 * to.abs().max(1e-6)).min(1e6)
 }
 
 /// Where the slope is zero if β is a cubic of it (Hermite's, by slopes and stiffnesses at two bounds).
