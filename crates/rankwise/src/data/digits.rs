@@ -32,11 +32,14 @@ struct Digits {
     are_f32: bool,
     /// Some number has more digits than f32 can tell.
     are_long: bool,
+    /// The first number, and whether all are the same: whatever becomes of it, it meets no other.
+    first: Option<f64>,
+    is_constant: bool,
 }
 
 impl Default for Digits {
     fn default() -> Self {
-        Digits { power: 1.0, grid: 0.0, largest: 0.0, are_f32: true, are_long: false }
+        Digits { power: 1.0, grid: 0.0, largest: 0.0, are_f32: true, are_long: false, first: None, is_constant: true }
     }
 }
 
@@ -44,13 +47,14 @@ impl Digits {
     #[inline]
     fn add(&mut self, value: f64) {
         let size = value.abs();
+        self.is_constant &= *self.first.get_or_insert(value) == value;
         self.are_f32 &= f64::from(value as f32) == value;
         if self.are_long {
             return;
         }
         self.largest = self.largest.max(size);
         let is_short = nearest(size * self.power) < SHORT as f64 && is_whole(size, self.power);
-        if !is_short && !(self.grid > 0.0 && is_whole(size, self.grid)) {
+        if !(is_short || self.grid > 0.0 && is_whole(size, self.grid)) {
             self.add_other(size);
         }
     }
@@ -76,6 +80,9 @@ impl Digits {
         self.largest = self.largest.max(other.largest);
         self.are_f32 &= other.are_f32;
         self.are_long |= other.are_long;
+        let first = self.first.or(other.first);
+        self.is_constant &= other.is_constant && (other.first.is_none() || other.first == first);
+        self.first = first;
     }
 
     /// Whether they stay apart where the largest number of all is this.
@@ -136,21 +143,30 @@ fn without_zeros(mut whole: f64, mut power: f64) -> (f64, f64) {
 pub(crate) struct ColumnDigits {
     columns: Vec<Digits>,
     scattered: Digits,
+    /// Rows without gaps.
+    n_rows: usize,
 }
 
 impl ColumnDigits {
     /// Forgets all.
     pub(crate) fn clear(&mut self) {
+        *self = ColumnDigits { columns: std::mem::take(&mut self.columns), ..ColumnDigits::default() };
         self.columns.clear();
-        self.scattered = Digits::default();
     }
 
-    /// Takes in the first columns of a row.
+    /// Takes in the first columns of a row; the others are 0.
     pub(crate) fn add_row(&mut self, row: &[f64]) {
         if row.len() > self.columns.len() {
-            self.columns.resize(row.len(), Digits::default());
+            let mut of_others = Digits::default();
+            if self.n_rows > 0 {
+                of_others.add(0.0);
+            }
+            self.columns.resize(row.len(), of_others);
         }
-        self.columns.iter_mut().zip(row).for_each(|(digits, &value)| digits.add(value));
+        self.n_rows += 1;
+        let (here, others) = self.columns.split_at_mut(row.len());
+        here.iter_mut().zip(row).for_each(|(digits, &value)| digits.add(value));
+        others.iter_mut().for_each(|digits| digits.add(0.0));
     }
 
     /// Takes in numbers of any columns.
@@ -165,13 +181,16 @@ impl ColumnDigits {
         }
         self.columns.iter_mut().zip(&other.columns).for_each(|(digits, other)| digits.merge(other));
         self.scattered.merge(&other.scattered);
+        self.n_rows += other.n_rows;
     }
 
     /// Whether distinct numbers of every column stay distinct; all numbers were seen.
     pub(crate) fn are_apart(&self) -> bool {
         let scattered = &self.scattered;
         if scattered.grid == 0.0 && !scattered.are_long {
-            return self.columns.iter().all(|column| column.are_f32 || column.are_apart(column.largest));
+            let is_constant = |column: &Digits| column.is_constant && scattered.first.is_none();
+            let are_apart = |column: &Digits| column.are_f32 || is_constant(column) || column.are_apart(column.largest);
+            return self.columns.iter().all(are_apart);
         }
         // Rows with gaps and without have the same columns.
         scattered.are_f32 && self.columns.iter().all(|column| column.are_f32)
@@ -209,6 +228,7 @@ mod tests {
         assert!(are_apart(&[0.1, 0.123456, 123456.0, 1.23456e-7, -9.87654e20, 3.2e-25, 16777216.0]));
         assert!(are_apart(&[-7.123456, 3.5, 15.999999]), "six decimals, none above 16");
         assert!(are_apart(&[f64::from(0.1f32), f64::from(1e-3f32), 16777216.0]));
+        assert!(are_apart(&[1700000001.0; 5]), "nothing to be told apart");
         for long in [
             vec![1700000001.0, 3.0],
             vec![400.1257302210934],

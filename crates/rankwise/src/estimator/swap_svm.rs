@@ -151,7 +151,7 @@ impl SwapSvm {
     /// The ranking SVM that this is, where pairs weigh so much together.
     fn as_rank(&self, mass: f64) -> RankSvm {
         let rank = RankSvm::new().loss(Loss::Hinge).c(4.0 * self.cost(mass));
-        rank.balance(self.balance).kernel(self.kernel).effort(self.effort.clone())
+        rank.balance(self.balance).kernel(self.kernel).effort(self.effort)
     }
 
     /// By planes; where these are stuck, because features of very different sizes leave nothing of the differences of their

@@ -1,4 +1,5 @@
-//! Comparers do not depend on the order of rows or items, nor on which side is which: not in their last digit.
+//! Comparers do not depend on the order of rows or items, nor on which side is which: not in their last digit, but for pairs that
+//! are so many beside their items that linear machines do not copy them.
 
 use rankwise::data::{Comparisons, Context, Features, Groups, Items, Outcome, Pair, PairSet, Precision, Random, Scale};
 use rankwise::io::model_to_bytes;
