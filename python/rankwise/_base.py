@@ -82,7 +82,7 @@ class Machine(BaseEstimator):
     def _threads(self) -> int:
         threads = self.get_params(deep=False)["threads"]
         # Any other number is refused with the rest of the parameters.
-        return int(threads) if isinstance(threads, (int, np.integer)) and 0 <= threads <= 4096 else 0
+        return int(threads) if isinstance(threads, (int, np.integer)) and 0 <= threads <= _core.MOST_THREADS else 0
 
     def _adopt(self: Self, model: _core.Model, names: Optional[list[str]]) -> Self:
         """Takes over a fitted model, and says what the user should know of it."""

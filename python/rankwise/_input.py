@@ -66,7 +66,16 @@ def reals(values: Any, n: Optional[int], name: str) -> NDArray[np.float64]:
         raise ValueError(f"{name} has elements of type {array.dtype}: numbers are needed")
     if array.dtype.kind not in "fiub":
         array = _numbers_of_objects(array, name)
+    given = array
     array = np.require(array, np.float64, ["C", "A"])
+    if given.dtype.kind in "iu":
+        inexact = np.flatnonzero((array >= 2.0**53) | (array <= -(2.0**53)))
+        if inexact.size:
+            row = inexact[0]
+            raise ValueError(
+                f"{name} = {given[row]} in row {row} is beyond 2**53: neighbouring whole numbers are one number in float64; "
+                "subtract a constant, or number the values"
+            )
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
         what = "NaN" if np.isnan(array[bad[0]]) else "infinity"

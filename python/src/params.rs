@@ -157,9 +157,9 @@ impl<'py> Fields<'py> {
         effort.cache_mb = usize::try_from(cache_mb).unwrap_or(usize::MAX);
         // Only checked: threads are those that the fit is run on.
         let mut threads = effort.threads as u64;
-        let read = |value: &Bound<'py, PyAny>| whole(value).filter(|&threads| threads <= 4096);
-        let expected = "a whole number from 0 (all) to 4096";
-        self.field("threads", &mut threads, expected, read, |value| self.python(*value))?;
+        let read = |value: &Bound<'py, PyAny>| whole(value).filter(|&threads| threads <= Effort::MOST_THREADS as u64);
+        let expected = format!("a whole number from 0 (all) to {}", Effort::MOST_THREADS);
+        self.field("threads", &mut threads, &expected, read, |value| self.python(*value))?;
         self.whole("seed", &mut effort.seed)
     }
 

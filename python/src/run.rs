@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use rankwise::selection::{TuneProgress, TuneWatch};
-use rankwise::{Error, Progress, Result, Watch};
+use rankwise::{Effort, Error, Progress, Result, Watch};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::errors::{exception, internal};
@@ -122,9 +122,7 @@ fn with_pools<R>(work: impl FnOnce(&mut Pools) -> R) -> R {
 
 /// The threads of this process, so many of them (0: one for each core). A forked child has none of its parent's.
 fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
-    if threads > 4096 {
-        return Err(Error::parameter("threads", threads, "at most 4096"));
-    }
+    Effort::check_threads(threads)?;
     let process = std::process::id();
     if let Some(pool) = with_pools(|pools| pools.get(&(process, threads)).cloned()) {
         return Ok(pool);

@@ -319,3 +319,11 @@ def test_the_models_of_others_are_refused(tmp_path):
         _core.Model.from_bytes(b"")
     with pytest.raises(OSError):
         RankSVM().fit(X3, Y3).save(tmp_path / "no" / "such" / "folder")
+
+
+def test_labels_that_float64_would_merge_are_refused():
+    x = np.arange(4.0).reshape(-1, 1)
+    for y in ([2**53, 2**53 + 1, 2**53, 2**53 + 1], np.array([0, 1, 2, -(2**60)]), np.array([0, 1, 2, 2**63], dtype=np.uint64)):
+        with pytest.raises(ValueError, match=r"beyond 2\*\*53.*subtract a constant"):
+            rankwise.RankSVM().fit(x, y)
+    rankwise.RankSVM().fit(x, [2**52, 2**52 + 1, 2**52 + 2, 2**52])

@@ -1,6 +1,7 @@
 //! How a run ends: the exit status as a type, and what can keep a command from finishing.
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 /// What a step of a command gives back.
@@ -37,7 +38,7 @@ pub(crate) enum Failure {
     Fault(String),
     /// The user asked to stop.
     Interrupted,
-    /// Whoever read standard output has seen enough.
+    /// Whoever read standard output, or another pipe, has seen enough.
     ClosedPipe,
 }
 
@@ -55,7 +56,7 @@ impl Failure {
 
     /// An error of standard output; a reader that went away is no error.
     pub(crate) fn of_stdout(error: &std::io::Error) -> Self {
-        if error.kind() == std::io::ErrorKind::BrokenPipe {
+        if error.kind() == ErrorKind::BrokenPipe {
             Failure::ClosedPipe
         } else {
             Failure::Fault(format!("standard output: cannot write: {error}"))
@@ -64,8 +65,14 @@ impl Failure {
 }
 
 impl From<rankwise::Error> for Failure {
+    /// Whoever reads a pipe that is written to may have seen enough.
     fn from(error: rankwise::Error) -> Self {
-        Failure::Library(error)
+        match error {
+            rankwise::Error::Io { action: "write", source, .. } if source.kind() == ErrorKind::BrokenPipe => {
+                Failure::ClosedPipe
+            }
+            error => Failure::Library(error),
+        }
     }
 }
 

@@ -191,3 +191,16 @@ fn ctrl_c_while_converting_leaves_nothing_behind() {
     assert!(took < Duration::from_secs(5));
     assert!(room.names().is_empty(), "{:?}", room.names());
 }
+
+#[test]
+fn ids_that_would_be_read_back_as_others_are_refused() {
+    let room = Room::new();
+    for id in ["docid = zzz inc = 1", "docid=a b"] {
+        room.write("items.csv", &format!("id,label,x\n{id},1,2\n"));
+        room.run("convert items.csv out.letor").fails(1, &["docid", "read back", "rename it, or write .csv"]);
+    }
+    room.write("items.csv", "id,label,x\ndocid of a,1,2\n");
+    room.run("convert items.csv out.letor -q").ends(0);
+    room.run("convert out.letor back.csv -q").ends(0);
+    assert!(room.read("back.csv").contains("docid of a"), "{}", room.read("back.csv"));
+}

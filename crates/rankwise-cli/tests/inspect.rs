@@ -76,3 +76,27 @@ fn a_model_tells_the_same_as_its_training() {
         assert_eq!(trained[key], inspected[key], "{key}");
     }
 }
+
+#[test]
+fn escapes_in_names_and_warnings_do_not_reach_a_terminal() {
+    let room = Room::new();
+    let mut items = "id,qid,label,\u{1b}]0;title\u{7}red,\u{202e}blue\n".to_string();
+    (0..12).for_each(|k| items += &format!("i{k},q,{},{k},{}\n", k % 3, k * k % 5));
+    room.write("items.csv", &items);
+    room.run("train items.csv --scale standard -o m").ends(0);
+    room.write("other.csv", &items.replace("red", "green"));
+    let shown = room.run("inspect m").ends(0).out;
+    assert!(shown.contains("␛]0;title␇red") && shown.contains("\\u{202e}blue"), "{shown}");
+    let refused = room.run("predict m other.csv").ends(1).err;
+    assert!(refused.contains("␛]0;title␇"), "{refused}");
+    // Models of others may say anything: in warnings, too.
+    let bytes = room.bytes("m");
+    let mut model = rankwise::io::model_from_bytes(&room.path("m"), &bytes).unwrap();
+    model.training.warnings = vec!["\u{1b}[2Jnothing to see\nerror: \u{9b}31m".into()];
+    std::fs::write(room.path("hostile"), rankwise::io::model_to_bytes(&model).unwrap()).unwrap();
+    let ran = room.run("inspect hostile -v").ends(0);
+    for text in [&shown, &refused, &ran.out, &ran.err] {
+        assert!(!text.contains(|c: char| c.is_control() && c != '\n' || c == '\u{202e}'), "{text:?}");
+    }
+    assert!(ran.out.contains("␛[2Jnothing to see␊error: \\u{9b}31m") && ran.err.contains("see␊error"), "{}", ran.out);
+}

@@ -295,6 +295,16 @@ fn a_full_disk_is_told_and_keeps_the_old_file() {
             assert_eq!(names, [name.trim_start_matches("disk/")], "{words}");
             std::fs::remove_file(room.path(name)).unwrap();
         }
+        // Files that belong together: what has room alone is not left behind without the others.
+        for words in [
+            "report model --pairs test.csv -o disk/page.html --svg disk",
+            "demo --seeds 1 --out disk",
+            "rate --pairs games.csv -o disk/board.csv -o disk/board.html",
+        ] {
+            let said = room.run(words).ends(1).err;
+            assert!(said.contains("error: ") && said.contains("space"), "{words}: {said}");
+            assert_eq!(std::fs::read_dir(&disk).unwrap().count(), 0, "{words}");
+        }
     });
     assert!(mount(&["umount"]));
     if let Err(panic) = outcome {

@@ -103,3 +103,35 @@ fn ctrl_c_while_tuning_writes_nothing_and_is_heard_at_once() {
     assert!(took < Duration::from_secs(3), "{took:?}");
     assert_eq!(room.names(), ["pairs.csv"]);
 }
+
+#[test]
+fn a_closed_pipe_ends_convert_and_named_streams_quietly() {
+    let room = Room::new();
+    room.run("simulate --pairs 2000 -o pairs.csv").ends(0);
+    room.run("train --pairs pairs.csv -o model").ends(0);
+    let mut items = "label,x1,x2\n".to_string();
+    (0..30_000).for_each(|k| items += &format!("{},{k},{}\n", k % 3, k * 7 % 11));
+    room.write("items.csv", &items);
+    for words in [
+        "convert items.csv - --output-format csv",
+        "convert items.csv - --output-format tsv",
+        "convert items.csv - --output-format svmlight",
+        "convert items.csv - --output-format rwb",
+        "predict model items.csv",
+        "predict model items.csv -o /dev/stdout",
+    ] {
+        let mut child = room.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut start = [0; 10];
+        child.stdout.as_mut().unwrap().read_exact(&mut start).unwrap();
+        drop(child.stdout.take());
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&ended.stderr), "", "{words}");
+        assert_eq!(ended.status.code(), Some(0), "{words}");
+    }
+}
+
+#[test]
+fn as_many_threads_as_everywhere_else() {
+    let room = Room::new();
+    room.run("simulate --threads 4097").fails(2, &["from 0 to 4096"]);
+}

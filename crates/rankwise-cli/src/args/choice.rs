@@ -13,7 +13,7 @@ use rankwise::model::{
     TieBandKind, TieRegion,
 };
 use rankwise::rating::{IntervalMethod, KFactor, RatingUnit};
-use rankwise::{Approx, Loss};
+use rankwise::{Approx, Effort, Loss};
 
 /// A kernel's name; its parameters are options of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -349,7 +349,8 @@ pub(crate) fn degree(typed: &str) -> Result<u32, String> {
 
 /// A number of threads that a machine might have.
 pub(super) fn threads(typed: &str) -> Result<usize, String> {
-    typed.parse().ok().filter(|&n| n <= 1024).ok_or_else(|| "expected a whole number from 0 to 1024".into())
+    let expected = || format!("expected a whole number from 0 to {}", Effort::MOST_THREADS);
+    typed.parse().ok().filter(|&n| n <= Effort::MOST_THREADS).ok_or_else(expected)
 }
 
 /// What stands for a kernel's functions.

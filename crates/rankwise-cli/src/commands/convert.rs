@@ -55,7 +55,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> Run<()> {
             let written = write_pairs(input, *read, group.as_deref(), path, args.output_format);
             drop(shield);
             interrupt::check()?;
-            return tell_pairs(&written.map_err(of_pipe)?, to_file, started, output);
+            return tell_pairs(&written?, to_file, started, output);
         }
         ConvertPlan::Items { source, columns } => io::convert(source, columns, path, &how),
         ConvertPlan::Arff { path: input, target, drop } => write_arff(input, target.as_deref(), drop, path, &how),
@@ -63,7 +63,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> Run<()> {
     };
     drop(shield);
     interrupt::check()?;
-    let converted = converted.map_err(of_pipe)?;
+    let converted = converted?;
     converted.warnings.iter().for_each(|warning| output.warning(warning));
     let Some(path) = to_file else { return Ok(()) };
 
@@ -213,15 +213,5 @@ fn check_outside(output: &Path, input: &Path) -> Run<()> {
             )))
         }
         _ => Ok(()),
-    }
-}
-
-/// Whoever reads standard output may have seen enough.
-fn of_pipe(error: rankwise::Error) -> Failure {
-    match error {
-        rankwise::Error::Io { action: "write", source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe => {
-            Failure::ClosedPipe
-        }
-        error => error.into(),
     }
 }

@@ -32,6 +32,9 @@ impl Default for Effort {
 }
 
 impl Effort {
+    /// The most threads that can be asked for.
+    pub const MOST_THREADS: usize = 4096;
+
     pub(super) fn check(&self) -> Result<()> {
         if !(self.tol > 0.0 && self.tol < 1.0) {
             return Err(Error::parameter("tol", self.tol, "a number above 0 and below 1"));
@@ -39,10 +42,15 @@ impl Effort {
         if self.cache_mb > 1 << 30 {
             return Err(Error::parameter("cache_mb", self.cache_mb, "MiB that exist"));
         }
-        if self.threads > 4096 {
-            return Err(Error::parameter("threads", self.threads, "at most 4096"));
+        Self::check_threads(self.threads)
+    }
+
+    /// Refuses more threads than a machine might have.
+    pub fn check_threads(threads: usize) -> Result<()> {
+        if threads <= Self::MOST_THREADS {
+            return Ok(());
         }
-        Ok(())
+        Err(Error::parameter("threads", threads, format!("at most {}", Self::MOST_THREADS)))
     }
 
     /// The same for a solver that started then.

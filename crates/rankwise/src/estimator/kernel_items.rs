@@ -138,8 +138,11 @@ impl KernelItems {
             places.truncate((n / ITEMS_A_LANDMARK).clamp(LEAST_LANDMARKS, MOST_LANDMARKS));
             places.sort_unstable();
         }
-        let none = || LandmarkBasis::new(matrix, Vec::new()).filter(|_| self.kernel.is_positive_definite());
-        LandmarkBasis::new(matrix, places).or_else(none).ok_or_else(|| self.not_positive())
+        if let Some(basis) = LandmarkBasis::new(matrix, places)? {
+            return Ok(basis);
+        }
+        let none = LandmarkBasis::new(matrix, Vec::new())?.filter(|_| self.kernel.is_positive_definite());
+        none.ok_or_else(|| self.not_positive())
     }
 
     /// The error that a kernel without a norm deserves.

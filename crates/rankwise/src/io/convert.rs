@@ -84,7 +84,7 @@ pub fn convert(source: &Source, columns: &Columns, target: &Path, how: &Conversi
     };
     let directory = directory_of(target);
     let input = Input::open(source, columns, directory, how)?;
-    convert_input(&input, target, format, how)
+    source.blame(convert_input(&input, target, format, how))
 }
 
 /// Writes items that are in memory, known as `name`, as [`convert`] does. Features of a name that means something else in a

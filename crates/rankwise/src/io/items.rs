@@ -119,6 +119,10 @@ pub fn read_items(source: &Source, columns: &Columns, precision: Precision) -> R
 }
 
 fn read_with(source: &Source, columns: &Columns, precision: Precision, of_classes: bool) -> Result<ItemTable> {
+    source.blame(read_rows(source, columns, precision, of_classes))
+}
+
+fn read_rows(source: &Source, columns: &Columns, precision: Precision, of_classes: bool) -> Result<ItemTable> {
     match source.format() {
         Format::SvmLight => return svmlight::read(source, columns, precision),
         Format::Blocks => return open_blocks(source, columns)?.into_table(),

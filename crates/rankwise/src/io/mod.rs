@@ -40,7 +40,7 @@ pub use convert::{Conversion, Converted, convert, convert_ranking};
 pub use games::{TimeUnit, Times};
 pub use items::{ItemTable, LabelWords, open_blocks, read_classes, read_items, read_ranking};
 pub use model_file::{model_from_bytes, model_to_bytes, read_model, write_model};
-pub use output::write_atomically;
+pub use output::{write_atomically, write_together};
 pub use pairs::{PairFiles, PairTable, read_pairs};
 pub use scored_items::{classify_items, score_items};
 pub use source::{Format, Source};

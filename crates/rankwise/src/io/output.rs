@@ -2,7 +2,9 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 
@@ -23,14 +25,49 @@ use crate::error::{Error, Result};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    replace(path, write).map_err(|source| Error::Io { path: path.to_path_buf(), action: "write", source })
+    write_beside(path, write).and_then(Beside::keep).map_err(failed(path))
 }
 
-fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+/// Writes files that belong together, each as [`write_atomically`] does: not one takes its place before the bytes of all of
+/// them have reached the disk, so that an error leaves what was there.
+pub fn write_together<B: AsRef<[u8]>>(files: &[(PathBuf, B)]) -> Result<()> {
+    let beside = |(path, bytes): &(PathBuf, B)| {
+        write_beside(path, |out| out.write_all(bytes.as_ref()))
+            .map(|beside| (path.clone(), beside))
+            .map_err(failed(path))
+    };
+    let all = files.iter().map(beside).collect::<Result<Vec<_>>>()?;
+    all.into_iter().try_for_each(|(path, beside)| beside.keep().map_err(failed(&path)))
+}
+
+fn failed(path: &Path) -> impl Fn(io::Error) -> Error {
+    move |source| Error::Io { path: path.to_path_buf(), action: "write", source }
+}
+
+/// What is written already, and does not stand in its place yet.
+enum Beside {
+    /// A file to be renamed.
+    File(NamedTempFile, PathBuf),
+    /// A stream, which has taken what it was given.
+    Stream,
+}
+
+impl Beside {
+    /// Puts it in its place.
+    fn keep(self) -> io::Result<()> {
+        match self {
+            Beside::File(temporary, target) => temporary.persist(&target).map(drop).map_err(|failed| failed.error),
+            Beside::Stream => Ok(()),
+        }
+    }
+}
+
+fn write_beside(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Beside> {
+    let stream = |()| Beside::Stream;
     // Opened again by name, a redirected stream would be written from its beginning, over what else goes there.
     match path.to_str() {
-        Some("/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1") => return fill(io::stdout().lock(), write),
-        Some("/dev/stderr" | "/dev/fd/2" | "/proc/self/fd/2") => return fill(io::stderr().lock(), write),
+        Some("/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1") => return fill(io::stdout().lock(), write).map(stream),
+        Some("/dev/stderr" | "/dev/fd/2" | "/proc/self/fd/2") => return fill(io::stderr().lock(), write).map(stream),
         _ => {}
     }
     let existing = match fs::metadata(path) {
@@ -39,7 +76,7 @@ fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
         }
         Ok(found) if !found.is_file() || is_open_stream(path) => {
             // `append` neither cuts nor overwrites what a redirected stream holds already.
-            return fill(OpenOptions::new().append(true).open(path)?, write);
+            return fill(OpenOptions::new().append(true).open(path)?, write).map(stream);
         }
         Ok(found) => Some(found),
         Err(error) if error.kind() == ErrorKind::NotFound => None,
@@ -73,8 +110,7 @@ fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
     }
     fill(temporary.as_file(), write)?;
     temporary.as_file().sync_all()?;
-    temporary.persist(&target).map_err(|failed| failed.error)?;
-    Ok(())
+    Ok(Beside::File(temporary, target))
 }
 
 fn fill(target: impl Write, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
@@ -93,7 +129,7 @@ fn is_open_stream(path: &Path) -> bool {
     ["/dev/fd", "/proc/self/fd"].iter().any(|stream| path.starts_with(stream))
 }
 
-fn new_file_beside(directory: &Path) -> io::Result<tempfile::NamedTempFile> {
+fn new_file_beside(directory: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".rankwise-");
     #[cfg(unix)]

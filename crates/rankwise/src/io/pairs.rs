@@ -120,6 +120,11 @@ pub(super) fn no_outcomes(source: String) -> Error {
 /// an indicator feature. Items are numbered in order of first appearance, left before right, and equal ones (the same
 /// id and the same features) are stored once.
 pub fn read_pairs(files: &PairFiles) -> Result<PairTable> {
+    let table = files.pairs.blame(read_rows(files));
+    files.items.iter().fold(table, |table, items| items.blame(table))
+}
+
+fn read_rows(files: &PairFiles) -> Result<PairTable> {
     let columns = &files.columns;
     if let (Source::Stdin(_), Some(Source::Stdin(_))) = (&files.pairs, &files.items) {
         return Err(Error::Unsupported {

@@ -159,6 +159,18 @@ impl Source {
         }
     }
 
+    /// What is at fault where reading has failed: data that make no sense may come from a damaged archive, whose checksum stands
+    /// at its end.
+    pub(super) fn blame<T>(&self, result: Result<T>) -> Result<T> {
+        let is_archive = || matches!(self, Source::File { .. }) && self.can_read_again();
+        if matches!(result, Err(Error::Data { .. })) && is_archive() {
+            let Decompressed { mut reader, action } = self.open()?;
+            let rest = if action == "read" { Ok(0) } else { io::copy(&mut reader, &mut io::sink()) };
+            rest.map_err(|source| Error::Io { path: PathBuf::from(self.name()), action, source })?;
+        }
+        result
+    }
+
     /// Opens it; what comes out is decompressed.
     pub(super) fn open(&self) -> Result<Decompressed> {
         match self {

@@ -33,7 +33,10 @@ impl StreamOptions {
 }
 
 /// A source of items that is being read.
-pub struct ItemStream(Kind);
+pub struct ItemStream {
+    kind: Kind,
+    source: Source,
+}
 
 enum Kind {
     Lines(Box<LineStream>),
@@ -44,8 +47,12 @@ enum Kind {
 impl ItemStream {
     /// Opens a source. A table must have features; ids are read over. The parts of a block file are its blocks.
     pub fn open(source: &Source, options: &StreamOptions) -> Result<Self> {
+        source.blame(Self::begin(source, options))
+    }
+
+    fn begin(source: &Source, options: &StreamOptions) -> Result<Self> {
         let StreamOptions { columns, by_group, part_bytes } = options;
-        Ok(ItemStream(match source.format() {
+        let kind = match source.format() {
             Format::SvmLight => Kind::Lines(Box::new(LineStream::open(source, columns, *by_group, *part_bytes)?)),
             Format::Blocks => {
                 let file = open_blocks(source, columns)?;
@@ -53,22 +60,23 @@ impl ItemStream {
                 Kind::Blocks(Box::new(BlockStream::new(file)))
             }
             _ => Kind::Rows(Box::new(RowStream::open(source, columns, *by_group, *part_bytes)?)),
-        }))
+        };
+        Ok(ItemStream { kind, source: source.clone() })
     }
 
     /// The next items; none after the last ones. A group that comes again in a later part is an error.
     pub fn next_part(&mut self) -> Result<Option<Ranking>> {
-        let part = match &mut self.0 {
-            Kind::Lines(lines) => lines.next_part()?,
-            Kind::Rows(rows) => rows.next_part()?,
-            Kind::Blocks(blocks) => blocks.next_part()?,
+        let part = match &mut self.kind {
+            Kind::Lines(lines) => lines.next_part(),
+            Kind::Rows(rows) => rows.next_part(),
+            Kind::Blocks(blocks) => blocks.next_part(),
         };
-        part.map(|table| table.into_ranking()).transpose()
+        self.source.blame(part)?.map(|table| table.into_ranking()).transpose()
     }
 
     /// Columns that are never features and that nothing is read from.
     pub fn unused_columns(&self) -> &[String] {
-        match &self.0 {
+        match &self.kind {
             Kind::Lines(_) | Kind::Blocks(_) => &[],
             Kind::Rows(rows) => rows.unused_columns(),
         }

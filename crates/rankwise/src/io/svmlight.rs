@@ -15,6 +15,7 @@ mod tests;
 use std::io::{self, Read};
 
 use chunk::Rules;
+pub(super) use chunk::id_of;
 use gather::{for_each_chunk, gather};
 pub(super) use stream::LineStream;
 

@@ -8,7 +8,8 @@ use super::Columns;
 #[cfg(feature = "parquet")]
 use super::parquet_rows::ParquetRows;
 use super::source::{Format, Source};
-use super::text::{TextReader, UnclosedQuote};
+use super::text::{QuoteFault, TextReader};
+use super::write::of_csv;
 use crate::error::{Error, Place, Result};
 
 /// The first line of a table.
@@ -415,18 +416,21 @@ impl Table {
     }
 
     fn failure(&self, error: csv::Error) -> Error {
-        let source = match error.into_kind() {
-            csv::ErrorKind::Io(source) => source,
-            other => std::io::Error::other(format!("{other:?}")),
-        };
-        match source.get_ref().and_then(|inner| inner.downcast_ref::<UnclosedQuote>()) {
+        let source = of_csv(error);
+        match source.get_ref().and_then(|inner| inner.downcast_ref::<QuoteFault>()) {
             Some(quote) => {
                 let name = self.header.names.get(quote.column - 1).map_or("", String::as_str);
-                Error::data(
-                    Place::line(&self.header.source, quote.line).column(quote.column, name),
-                    "a quote that is never closed, expected a second one",
-                    "close it; a quote inside a quoted field is written twice",
-                )
+                let (problem, remedy) = match quote.is_closed {
+                    true => (
+                        "text behind the quote that closes the field, expected the end of the field",
+                        "write a quote inside a quoted field twice",
+                    ),
+                    false => (
+                        "a quote that is never closed, expected a second one",
+                        "close it; a quote inside a quoted field is written twice",
+                    ),
+                };
+                Error::data(Place::line(&self.header.source, quote.line).column(quote.column, name), problem, remedy)
             }
             None => match &self.rows {
                 Rows::Text(rows) => Error::Io { path: rows.path.clone(), action: rows.action, source },

@@ -1,6 +1,6 @@
 //! The text of a table on its way to the parser: a byte order mark is taken off, every line end becomes `\n` and the
 //! last line gets one, so that lines can be counted; and quotes are followed, because the parser takes an unclosed one
-//! for the rest of the file without a word.
+//! for the rest of the file without a word, and text behind a closing one for more of the field.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -9,20 +9,23 @@ use super::decompress::peek;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// A quote that nothing closes: the line and the column (from 1) where it opens.
-#[derive(Debug)]
-pub(super) struct UnclosedQuote {
+/// A quote that nothing closes, or that something other than the end of the field follows: the line and the column (from 1)
+/// where it stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct QuoteFault {
     pub(super) line: u64,
     pub(super) column: usize,
+    pub(super) is_closed: bool,
 }
 
-impl fmt::Display for UnclosedQuote {
+impl fmt::Display for QuoteFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unclosed quote from line {}, column {}", self.line, self.column)
+        let what = if self.is_closed { "text after a closed" } else { "unclosed" };
+        write!(f, "{what} quote, line {}, column {}", self.line, self.column)
     }
 }
 
-impl std::error::Error for UnclosedQuote {}
+impl std::error::Error for QuoteFault {}
 
 /// Where in the grammar of a table a byte stands; the parser has the same states.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,6 +35,8 @@ enum State {
     Quoted,
     /// After a quote inside quotes, which closes them unless another one follows.
     QuoteInQuotes,
+    /// Blanks after the closing quote.
+    AfterQuotes,
 }
 
 pub(super) struct TextReader {
@@ -40,7 +45,9 @@ pub(super) struct TextReader {
     state: State,
     line: u64,
     column: usize,
-    opened: UnclosedQuote,
+    opened: QuoteFault,
+    /// Text that stands behind a closing quote, where it was seen first.
+    misplaced: Option<QuoteFault>,
     /// The last byte was `\r` outside quotes, passed on as `\n`: a `\n` after it belongs to it.
     is_after_return: bool,
     last: u8,
@@ -61,7 +68,8 @@ impl TextReader {
             state: State::FieldStart,
             line: 1,
             column: 1,
-            opened: UnclosedQuote { line: 1, column: 1 },
+            opened: QuoteFault { line: 1, column: 1, is_closed: false },
+            misplaced: None,
             is_after_return: false,
             last: b'\n',
             until_end: None,
@@ -92,7 +100,8 @@ impl TextReader {
 
     /// Most chunks have neither quotes nor `\r`, and can be followed without looking at every byte in turn.
     fn follow_plain(&mut self, chunk: &[u8]) -> bool {
-        if self.is_after_return || self.state == State::QuoteInQuotes || chunk.contains(&b'"') {
+        let is_closing = matches!(self.state, State::QuoteInQuotes | State::AfterQuotes);
+        if self.is_after_return || is_closing || chunk.contains(&b'"') {
             return false;
         }
         let n_lines = |chunk: &[u8]| chunk.iter().filter(|&&byte| byte == b'\n').count() as u64;
@@ -121,7 +130,7 @@ impl TextReader {
             (State::Quoted, b'"') => State::QuoteInQuotes,
             (State::Quoted, _) | (State::QuoteInQuotes, b'"') => State::Quoted,
             (State::FieldStart, b'"') => {
-                self.opened = UnclosedQuote { line: self.line, column: self.column };
+                self.opened = QuoteFault { line: self.line, column: self.column, is_closed: false };
                 State::Quoted
             }
             (_, b'\n') => {
@@ -131,6 +140,12 @@ impl TextReader {
             (_, byte) if byte == self.delimiter => {
                 self.column += 1;
                 State::FieldStart
+            }
+            (State::QuoteInQuotes | State::AfterQuotes, b' ' | b'\t') => State::AfterQuotes,
+            (State::QuoteInQuotes | State::AfterQuotes, _) => {
+                let here = QuoteFault { line: self.line, column: self.column, is_closed: true };
+                self.misplaced.get_or_insert(here);
+                State::Field
             }
             _ => State::Field,
         };
@@ -151,6 +166,10 @@ impl Read for TextReader {
                 self.until_end = Some(self.until_end.unwrap_or(AFTER_NUL).saturating_sub(n));
             }
             let kept = self.follow(&mut buffer[..n]);
+            // Bytes that are no text at all are told of first.
+            if let (Some(fault), None) = (self.misplaced, self.until_end) {
+                return Err(io::Error::other(fault));
+            }
             if kept > 0 {
                 self.last = buffer[kept - 1];
                 return Ok(kept);
@@ -158,7 +177,7 @@ impl Read for TextReader {
         }
         if self.state == State::Quoted {
             if self.until_end.is_none() {
-                return Err(io::Error::other(UnclosedQuote { ..self.opened }));
+                return Err(io::Error::other(self.opened));
             }
             // The NUL is what is told of, with the line of its row, which is counted from the row's end.
             (self.state, self.last, buffer[0]) = (State::QuoteInQuotes, b'"', b'"');

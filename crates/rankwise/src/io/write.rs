@@ -25,6 +25,18 @@ pub(super) struct PairText<'a> {
 }
 
 pub(super) fn write_table(out: &mut dyn Write, text: &PairText<'_>) -> io::Result<()> {
+    write_rows(out, text).map_err(of_csv)
+}
+
+/// What the system said; the crate's own conversion hides which kind of error it is.
+pub(super) fn of_csv(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(source) => source,
+        other => io::Error::other(format!("{other:?}")),
+    }
+}
+
+fn write_rows(out: &mut dyn Write, text: &PairText<'_>) -> csv::Result<()> {
     let data = text.data;
     let mut table = csv::WriterBuilder::new().delimiter(text.delimiter).from_writer(out);
     let items = &data.set.items;
@@ -91,7 +103,7 @@ pub(super) fn write_table(out: &mut dyn Write, text: &PairText<'_>) -> io::Resul
         }
         table.write_record(None::<&[u8]>)?;
     }
-    table.flush()
+    Ok(table.flush()?)
 }
 
 /// The shortest text that reads back as the same number in single precision.

@@ -5,6 +5,8 @@
 use rayon::prelude::*;
 
 use super::SymmetricMatrix;
+use super::landmarks::check_room;
+use crate::error::Result;
 use crate::math::{add_multiple, cholesky, dot};
 
 /// Rows whose numbers stay in the processor's cache.
@@ -13,6 +15,8 @@ const ROWS: usize = 256;
 const PART: usize = 1024;
 /// Columns that one thread takes at a time.
 const COLUMNS: usize = 16;
+/// How often the numbers of all rows are there at most: beside ψ what it is made of, or what a solver makes of it.
+const COPIES: usize = 3;
 
 /// ψ of all rows of a matrix, for landmarks among them.
 pub(crate) struct LandmarkBasis {
@@ -24,8 +28,9 @@ pub(crate) struct LandmarkBasis {
 impl LandmarkBasis {
     /// The basis of these landmarks; `None` where the matrix is not positive semidefinite on them. What rounding has left of
     /// the matrix is added to its diagonal there: ψ is then a little shorter.
-    pub(crate) fn new(matrix: &dyn SymmetricMatrix, landmarks: Vec<u32>) -> Option<Self> {
+    pub(crate) fn new(matrix: &dyn SymmetricMatrix, landmarks: Vec<u32>) -> Result<Option<Self>> {
         let (n_rows, m) = (matrix.len(), landmarks.len());
+        check_room(n_rows, m, COPIES, "leave less to kernel values (--cache-mb N), or choose --approx nystrom:M")?;
         let mut psi = matrix.columns(&landmarks);
         let mut factor = vec![0.0; m * m];
         for (a, &row) in landmarks.iter().enumerate() {
@@ -33,13 +38,13 @@ impl LandmarkBasis {
         }
         let largest = (0..m).map(|a| factor[a * m + a]).fold(0.0, f64::max);
         if largest == 0.0 {
-            return Some(LandmarkBasis { n_rows, psi: Vec::new() });
+            return Ok(Some(LandmarkBasis { n_rows, psi: Vec::new() }));
         }
         if !cholesky(&mut factor, m, matrix.resolution() * largest) {
-            return None;
+            return Ok(None);
         }
         divide(&mut psi, n_rows, &factor, m);
-        Some(LandmarkBasis { n_rows, psi })
+        Ok(Some(LandmarkBasis { n_rows, psi }))
     }
 
     /// How many dimensions it has.
@@ -126,7 +131,7 @@ mod tests {
         let items = Features::dense(3, (0..300 * 3).map(|_| random.normal()).collect(), Precision::F64).unwrap();
         let matrix = KernelMatrix::<f64>::new(KernelFunction::Rbf { gamma: 0.5 }, &items, 1 << 24).unwrap();
         let landmarks: Vec<u32> = (0..40).map(|k| k * 7).collect();
-        let basis = LandmarkBasis::new(&matrix, landmarks.clone()).unwrap();
+        let basis = LandmarkBasis::new(&matrix, landmarks.clone()).unwrap().unwrap();
         // The kernel of a landmark with anything is the product of what describes them.
         let column = matrix.columns(&[landmarks[5]]);
         for (row, value) in column.iter().enumerate() {
@@ -147,6 +152,6 @@ mod tests {
         let items = Features::dense(1, vec![1.0, 2.0, -3.0, 0.5], Precision::F64).unwrap();
         let kernel = KernelFunction::Sigmoid { gamma: 1.0, coef0: -2.0 };
         let matrix = KernelMatrix::<f64>::new(kernel, &items, 0).unwrap();
-        assert!(LandmarkBasis::new(&matrix, vec![0, 1, 2, 3]).is_none());
+        assert!(LandmarkBasis::new(&matrix, vec![0, 1, 2, 3]).unwrap().is_none());
     }
 }

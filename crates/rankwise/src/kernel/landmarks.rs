@@ -81,7 +81,7 @@ impl Landmarks {
     /// The same for any number of items: of many, some that lie evenly among all are chosen from.
     pub(crate) fn spread(kernel: KernelFunction, items: &Features, most: usize) -> Result<Chosen> {
         let n = items.n_rows();
-        check_room(n, most.min(n))?;
+        check_room(n, most.min(n), 2, SMALLER)?;
         let n_some = MANY_ITEMS.max(4 * most);
         if n <= n_some {
             return Self::choose(kernel, items, most);
@@ -150,17 +150,20 @@ impl Landmarks {
     }
 }
 
+/// What to do where there are too many landmarks.
+const SMALLER: &str = "choose a smaller M (--approx nystrom:M)";
+
 /// Refuses to describe more items than memory has room for: they are held once, and once more while they are made.
-fn check_room(n_items: usize, n_landmarks: usize) -> Result<()> {
-    let n_numbers = n_items.saturating_mul(n_landmarks).saturating_mul(2);
+pub(super) fn check_room(n_items: usize, n_landmarks: usize, times: usize, remedy: &str) -> Result<()> {
+    let n_numbers = n_items.saturating_mul(n_landmarks).saturating_mul(times);
     match Vec::<f64>::new().try_reserve_exact(n_numbers) {
         Ok(()) => Ok(()),
         Err(_) => Err(Error::Unsupported {
             problem: format!(
-                "{n_landmarks} landmarks for {n_items} items take {:.0} GiB, more than there is",
+                "{n_landmarks} landmarks for {n_items} items take {:.1} GiB, more than there is",
                 8.0 * n_numbers as f64 / f64::from(1 << 30)
             ),
-            remedy: "choose a smaller M (--approx nystrom:M)".into(),
+            remedy: remedy.into(),
         }),
     }
 }
@@ -251,8 +254,8 @@ mod tests {
 
     #[test]
     fn what_memory_cannot_hold_is_refused() {
-        assert!(check_room(1000, 1000).is_ok());
-        assert!(check_room(usize::MAX / 16, 20_000).unwrap_err().to_string().contains("smaller M"));
+        assert!(check_room(1000, 1000, 2, SMALLER).is_ok());
+        assert!(check_room(usize::MAX / 16, 20_000, 2, SMALLER).unwrap_err().to_string().contains("smaller M"));
     }
 
     #[test]

@@ -111,3 +111,22 @@ fn damage_is_said() {
         says(read(name, content().as_bytes()), &[name, "does not begin like", "name it"]);
     }
 }
+
+#[test]
+fn a_damaged_archive_is_not_taken_for_bad_data() {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+    encoder.write_all(content().as_bytes()).unwrap();
+    let gz = encoder.finish().unwrap();
+    for (name, mut bytes, from) in
+        [("pairs.csv.gz", gz, &b"b,c,tie"[..]), ("pairs.csv.zst", ZST.to_vec(), &b"b,c,ti"[..])]
+    {
+        let at = bytes.windows(from.len()).position(|found| found == from).unwrap();
+        bytes[at + 4] = b'x';
+        let damaged = "cannot decompress: the archive is damaged or truncated; fetch it again";
+        says(read(name, &bytes), &[name, damaged]);
+        let folder = Files::new();
+        let source = folder.write(name, &bytes);
+        let items = rankwise::io::read_items(&source, &Columns::default(), rankwise::data::Precision::F64);
+        says(items, &[name, damaged]);
+    }
+}

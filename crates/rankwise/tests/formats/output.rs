@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use rankwise::Error;
-use rankwise::io::write_atomically;
+use rankwise::io::{write_atomically, write_together};
 
 fn names_in(directory: &Path) -> Vec<String> {
     let mut names: Vec<String> =
@@ -152,4 +152,19 @@ mod unix {
         write_atomically(Path::new("/dev/null"), |out| out.write_all(b"gone")).unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
     }
+}
+
+#[test]
+fn files_that_belong_together_are_all_new_or_all_old() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    fs::write(path("a"), "old").unwrap();
+    fs::create_dir(path("c")).unwrap();
+    let error = write_together(&[(path("a"), "new"), (path("b"), "new"), (path("c"), "new")]).unwrap_err();
+    assert!(error.to_string().starts_with(&format!("{}: cannot write: ", path("c").display())), "{error}");
+    assert_eq!(fs::read(path("a")).unwrap(), b"old");
+    assert_eq!(names_in(directory.path()), ["a", "c"]);
+    write_together(&[(path("a"), "new"), (path("b"), "new")]).unwrap();
+    assert_eq!([fs::read(path("a")).unwrap(), fs::read(path("b")).unwrap()], [b"new", b"new"]);
+    assert_eq!(names_in(directory.path()), ["a", "b", "c"]);
 }

@@ -240,3 +240,16 @@ fn sources() {
     let stdin = || Source::parse("-", Some(rankwise::io::Format::Csv)).unwrap();
     says(read_pairs(&files(stdin(), Some(stdin()), Columns::default())), &["standard input", "file"]);
 }
+
+#[test]
+fn text_behind_a_closing_quote_is_no_part_of_the_field() {
+    let wrong =
+        ["left,right,outcome\na,b,left\nc,\"a\"b,left\n", "left,right,outcome\r\na,b,left\r\nc,\"a\" b,left\r\n"];
+    for text in wrong {
+        says(pairs(text), &["pairs.csv, line 3, column 2 (right)", "behind the quote", "inside a quoted field twice"]);
+    }
+    says(pairs("left,\"right\"x,outcome\na,b,left\n"), &["line 1, column 2", "behind the quote"]);
+    // Blanks behind it are as good as none, and a quote within a field is written twice.
+    let table = pairs("left,right,outcome\n\"a\" ,\"b\"\"c\",\"left\"\t\n").unwrap();
+    assert_eq!(ids(&table), ["a", "b\"c"]);
+}

@@ -79,10 +79,12 @@ impl Files {
     }
 
     fn write(&self, page: &str, sets: &Sets) -> Run<()> {
-        for (path, data) in self.csv().iter().zip([&sets.train, &sets.validation, &sets.test]) {
-            output::write_file(path, &to_csv(data)?)?;
+        let mut files = Vec::new();
+        for (path, data) in self.csv().into_iter().zip([&sets.train, &sets.validation, &sets.test]) {
+            files.push((path, to_csv(data)?));
         }
-        output::write_file(&self.page, page.as_bytes())
+        files.push((self.page.clone(), page.as_bytes().to_vec()));
+        output::write_files(&files)
     }
 }
 

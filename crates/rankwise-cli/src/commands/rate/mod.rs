@@ -67,6 +67,7 @@ pub(super) fn run(args: &RateArgs, common: &Common, output: &Output) -> Run<()> 
         "seconds".into(),
         json!({ "load": seconds_load, "rate": seconds_rate, "intervals": seconds_intervals }),
     );
+    let mut files = Vec::new();
     for (path, shape) in &plan.targets {
         let text = match shape {
             Shape::Csv => found.csv(&games),
@@ -86,9 +87,10 @@ pub(super) fn run(args: &RateArgs, common: &Common, output: &Output) -> Run<()> 
                 time_unit: table.times.as_ref().map(|times| times.unit),
             })?,
         };
-        output::write_file(path, text.as_bytes())?;
-        output.note(|| format!("wrote {}", path.display()));
+        files.push((path.clone(), text));
     }
+    output::write_files(&files)?;
+    files.iter().for_each(|(path, _)| output.note(|| format!("wrote {}", path.display())));
     found.warnings.iter().for_each(|warning| output.warning(warning));
     output.result(|| &json, || found.text(&games, args.top.unwrap_or(LINES)))
 }

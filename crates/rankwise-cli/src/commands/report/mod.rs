@@ -10,7 +10,7 @@ mod tie_band;
 mod tuning;
 mod tuning_charts;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rankwise::data::{Comparisons, Verdicts};
 use rankwise::io::PairFiles;
@@ -130,15 +130,15 @@ fn is_same_place(a: &Path, b: &Path) -> bool {
     a.file_name() == b.file_name() && directory(a) == directory(b)
 }
 
-/// Writes the pictures, and last the page; names the pictures.
+/// Writes the pictures and the page, all or nothing; names the pictures.
 fn write(args: &ReportArgs, page: &Page, pictures: &[Picture]) -> Run<Vec<String>> {
-    let mut paths = Vec::new();
-    for (directory, picture) in args.svg.iter().flat_map(|directory| pictures.iter().map(move |p| (directory, p))) {
-        let path = directory.join(format!("{}.svg", picture.name()));
-        output::write_file(&path, picture.file().as_bytes())?;
-        paths.push(path.display().to_string());
-    }
-    output::write_file(&args.output, page.html().as_bytes())?;
+    let svg =
+        |directory: &PathBuf, picture: &Picture| (directory.join(format!("{}.svg", picture.name())), picture.file());
+    let svg = args.svg.iter().flat_map(|directory| pictures.iter().map(move |picture| svg(directory, picture)));
+    let mut files: Vec<(PathBuf, String)> = svg.collect();
+    let paths = files.iter().map(|(path, _)| path.display().to_string()).collect();
+    files.push((args.output.clone(), page.html()));
+    output::write_files(&files)?;
     Ok(paths)
 }
 

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::study::{Findings, Room, Study};
 use crate::exit::Run;
-use crate::output::write_file;
+use crate::output::write_files;
 use crate::page::{Page, Table};
 use crate::text::{csv_field, wide_table};
 
-/// Writes the files, and names them.
+/// Writes the files, all or nothing, and names them.
 pub(super) fn write(study: &dyn Study, room: &Room, findings: &Findings, out: &Path) -> Run<Vec<PathBuf>> {
     let files = [
         ("csv", csv(findings)),
@@ -18,13 +18,9 @@ pub(super) fn write(study: &dyn Study, room: &Room, findings: &Findings, out: &P
         ("md", markdown(study, room, findings)),
         ("html", page(study, room, findings)),
     ];
-    let mut paths = Vec::new();
-    for (ending, text) in files {
-        let path = out.join(format!("{}.{ending}", study.name()));
-        write_file(&path, text.as_bytes())?;
-        paths.push(path);
-    }
-    Ok(paths)
+    let files = files.map(|(ending, text)| (out.join(format!("{}.{ending}", study.name())), text));
+    write_files(&files)?;
+    Ok(files.map(|(path, _)| path).into())
 }
 
 /// What is printed.

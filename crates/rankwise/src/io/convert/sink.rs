@@ -11,6 +11,7 @@ use super::{Shape, failed};
 use crate::error::{Error, Result};
 use crate::io::Format;
 use crate::io::block_file::{BlockWriter, NewRow};
+use crate::io::write::of_csv;
 
 /// Columns beyond which a table is of no use to anybody.
 const MOST_COLUMNS: usize = 1 << 20;
@@ -76,7 +77,8 @@ impl<'a> Sink<'a> {
             Format::SvmLight => Kind::SvmLight(SvmLightText::new(out, shape)),
             Format::Csv | Format::Tsv => {
                 let delimiter = format.delimiter().unwrap_or(b',');
-                Kind::Table(Box::new(TableText::new(out, delimiter, shape, names).map_err(failed(target))?))
+                let table = TableText::new(out, delimiter, shape, names).map_err(of_csv).map_err(failed(target))?;
+                Kind::Table(Box::new(table))
             }
             #[cfg(feature = "parquet")]
             Format::Parquet => Kind::Parquet(Box::new(ParquetFile::new(out, shape, names).map_err(failed(target))?)),
@@ -111,7 +113,7 @@ impl<'a> Sink<'a> {
                 })
                 .map_err(failed(self.target)),
             Kind::SvmLight(text) => text.push(row, id)?.map_err(failed(self.target)),
-            Kind::Table(table) => table.push(row, id).map_err(failed(self.target)),
+            Kind::Table(table) => table.push(row, id).map_err(of_csv).map_err(failed(self.target)),
             #[cfg(feature = "parquet")]
             Kind::Parquet(file) => file.push(row, id).map_err(failed(self.target)),
         }

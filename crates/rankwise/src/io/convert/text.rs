@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::Shape;
 use super::input::ItemRow;
 use crate::error::{Error, Place, Result};
+use crate::io::svmlight::id_of;
 use crate::io::write::{shortest, shortest_f32};
 
 /// Lines `label qid:GROUP cost:WEIGHT index:value … # id`.
@@ -59,6 +60,9 @@ impl<'a> SvmLightText<'a> {
             if id.contains(['\n', '\r']) {
                 return refuse(format!("the id {id:?} has more than one line, which SVMlight's format cannot write"));
             }
+            if id_of(id) != id {
+                return refuse(format!("the id {id:?} would be read back from SVMlight's format as {:?}", id_of(id)));
+            }
             self.line += " # ";
             self.line += id;
         }
@@ -91,7 +95,7 @@ impl<'a> TableText<'a> {
         delimiter: u8,
         shape: Shape,
         names: Option<&[String]>,
-    ) -> io::Result<Self> {
+    ) -> csv::Result<Self> {
         let mut table = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
         let heads = [
             (shape.has_ids, "id"),
@@ -113,7 +117,7 @@ impl<'a> TableText<'a> {
         Ok(TableText { table, shape, n_items: 0, dense: vec![0.0; shape.n_features], cell: String::new() })
     }
 
-    pub(super) fn push(&mut self, row: &ItemRow<'_>, id: &str) -> io::Result<()> {
+    pub(super) fn push(&mut self, row: &ItemRow<'_>, id: &str) -> csv::Result<()> {
         let (table, shape, cell) = (&mut self.table, &self.shape, &mut self.cell);
         if shape.has_ids {
             table.write_field(id)?;

@@ -487,7 +487,7 @@ fn comment(line: Line<'_>, hash: usize) -> Found<(&str, usize)> {
 }
 
 /// `docid = NAME …` names the item; any other comment is its name.
-fn id_of(comment: &str) -> &str {
+pub(in crate::io) fn id_of(comment: &str) -> &str {
     let comment = comment.trim();
     let value = comment.strip_prefix("docid").and_then(|rest| rest.trim_start().strip_prefix('='));
     value.and_then(|value| value.split_whitespace().next()).unwrap_or(comment)
