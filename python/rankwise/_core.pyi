@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
+MOST_THREADS: int
 __all__ = [
     "Board",
+    "MOST_THREADS",
     "Groups",
     "Items",
     "JudgedPairs",

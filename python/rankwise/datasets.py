@@ -288,6 +288,7 @@ def load_items(
     weight: str | None = None,
     id: str | None = None,
     drop: Sequence[str] = (),
+    separator: str | None = None,
     format: str | None = None,
     index_base: int = 1,
     n_features: int | None = None,
@@ -305,6 +306,8 @@ def load_items(
         Columns of a table that are not called ``label``, ``qid``, ``weight`` and ``id``.
     drop : sequence of str
         Columns to leave out.
+    separator : str, optional
+        What stands between columns, if neither commas (``.csv``) nor tabs (``.tsv``): one character.
     format : {"csv", "tsv", "svmlight", "rwb", "parquet"}, optional
         The format of a file whose name does not tell it.
     index_base : {1, 0}
@@ -322,9 +325,9 @@ def load_items(
     """
     file = _path(path)
     if format is None and _is_arff(file):
-        _refuse("ARFF files", group=group, weight=weight, id=id, n_features=n_features)
+        _refuse("ARFF files", group=group, weight=weight, id=id, separator=separator, n_features=n_features)
         return _item_data(_core.load_arff(file, label, _names(drop), _precision(dtype)), dtype)
-    columns = _columns(label=label, group=group, weight=weight, id=id, drop=drop)
+    columns = _columns(label=label, group=group, weight=weight, id=id, drop=drop, separator=separator)
     found = _core.load_items(file, format, columns, _base(index_base), _precision(dtype), bool(classes))
     if found["feature_names"] is not None:
         _refuse("tables", n_features=n_features)
@@ -339,7 +342,10 @@ def load_pairs(
     group: str | None = None,
     weight: str | None = None,
     id: str | None = None,
+    left: str | None = None,
+    right: str | None = None,
     drop: Sequence[str] = (),
+    separator: str | None = None,
     format: str | None = None,
     dtype: Any = None,
 ) -> PairData:
@@ -355,8 +361,12 @@ def load_pairs(
         A table with the features of the items, by their ids.
     label, group, weight, id : str, optional
         Columns that are not called ``outcome`` (or ``winner``), ``group``, ``weight`` and, in the table of items, ``id``.
+    left, right : str, optional
+        Columns of the ids that are not called ``left`` and ``right``: ``home`` and ``away``, ``model_a`` and ``model_b``.
     drop : sequence of str
         Columns to leave out.
+    separator : str, optional
+        What stands between columns, if neither commas (``.csv``) nor tabs (``.tsv``): one character.
     format : {"csv", "tsv"}, optional
         The format of a file of pairs whose name does not tell it.
     dtype : {None, float32, float64}
@@ -376,7 +386,9 @@ def load_pairs(
     >>> data.pairs.tolist(), data.y.tolist(), data.ids.tolist()
     ([[0, 1], [1, 2]], [-1, 0], ['a', 'b', 'c'])
     """
-    columns = _columns(label=label, group=group, weight=weight, id=id, drop=drop)
+    columns = _columns(
+        label=label, group=group, weight=weight, id=id, drop=drop, left=left, right=right, separator=separator
+    )
     item_file = None if items is None else _path(items, "items")
     return _pair_data(_core.load_pairs(_path(path), item_file, format, columns, _precision(dtype)), dtype)
 
@@ -568,12 +580,25 @@ def _columns(
     weight: str | None = None,
     id: str | None = None,
     drop: Any = (),
+    left: str | None = None,
+    right: str | None = None,
+    separator: Any = None,
 ) -> dict[str, Any]:
-    named = {"label": label, "group": group, "weight": weight, "id": id}
+    named = {"label": label, "group": group, "weight": weight, "id": id, "left": left, "right": right}
     for argument, name in named.items():
         if name is not None:
             _check_name(name, argument)
-    return {**named, "drop": _names(drop)}
+    return {**named, "drop": _names(drop), "separator": _separator(separator)}
+
+
+def _separator(separator: Any) -> int | None:
+    if separator is None:
+        return None
+    if not isinstance(separator, str) or len(separator) != 1 or ord(separator) > 127 or separator in '"\n\r\0':
+        raise ParameterError(
+            f"separator = {separator!r} is not possible: expected one character of ASCII that is no quote, such as ';'"
+        )
+    return ord(separator)
 
 
 def _refuse(where: str, **given: Any) -> None:

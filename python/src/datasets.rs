@@ -13,7 +13,7 @@ use rankwise::io::published::{ArffTarget, LetorFolds, LetorPart, PAIR_SOURCES, r
 use rankwise::io::{self, Columns, Conversion, Format, IndexBase, ItemTable, PairFiles, Source};
 use rankwise::{Error, Result};
 
-use crate::errors::raise;
+use crate::errors::{in_python, raise};
 use crate::fit::reals;
 use crate::input::{Groups, Items};
 use crate::run::run;
@@ -77,6 +77,9 @@ fn signs<'py>(py: Python<'py>, outcomes: &[Outcome]) -> Bound<'py, PyArray1<i8>>
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Named {
+    left: Option<String>,
+    right: Option<String>,
+    separator: Option<u8>,
     id: Option<String>,
     weight: Option<String>,
     group: Option<String>,
@@ -86,8 +89,9 @@ struct Named {
 
 impl Named {
     fn columns(self, index_base: IndexBase) -> Columns {
-        let Named { id, weight, group, label, drop } = self;
-        Columns { id, weight, group, time: None, label, drop, index_base }
+        let Named { left, right, separator, id, weight, group, label, drop } = self;
+        let most_features = None;
+        Columns { left, right, id, weight, group, time: None, label, drop, separator, index_base, most_features }
     }
 }
 
@@ -122,7 +126,7 @@ fn load_items<'py>(
         true => io::read_classes(&source, &columns, precision),
         false => io::read_items(&source, &columns, precision),
     })?;
-    let ItemTable { items, labels, words, margins, groups, weights, group_weights, unused_columns, .. } = table;
+    let ItemTable { items, labels, words, margins, groups, weights, group_weights, unused_columns, notes, .. } = table;
     let out = PyDict::new(py);
     put_items(&out, items)?;
     out.set_item("y", labels.map(|labels| PyArray1::from_vec(py, labels)))?;
@@ -131,8 +135,9 @@ fn load_items<'py>(
     put_groups(&out, "qid", groups.as_ref())?;
     out.set_item("weight", weights.map(|weights| PyArray1::from_vec(py, weights)))?;
     out.set_item("group_weight", group_weights.map(|weights| PyArray1::from_vec(py, weights)))?;
-    let warnings = unused_columns.iter().map(|name| format!("the column {name} is not read: it is never a feature"));
-    out.set_item("warnings", PyList::new(py, warnings.collect::<Vec<_>>())?)?;
+    let unused = unused_columns.iter().map(|name| format!("the column {name} is not read: it is never a feature"));
+    let warnings: Vec<String> = notes.iter().map(|note| in_python(note)).chain(unused).collect();
+    out.set_item("warnings", PyList::new(py, warnings)?)?;
     Ok(out)
 }
 
@@ -193,13 +198,14 @@ fn load_pairs<'py>(
         as_games: false,
     };
     let table = run(py, 0, None, move |_| io::read_pairs(&files))?;
+    let notes: Vec<String> = table.notes.iter().map(|note| in_python(note)).collect();
     let out = PyDict::new(py);
     put_pairs(&out, table.set)?;
     out.set_item("y", table.outcomes.map(|outcomes| signs(py, &outcomes)))?;
     out.set_item("weight", table.weights.map(|weights| PyArray1::from_vec(py, weights)))?;
     out.set_item("group", table.groups.map(|groups| numbers(py, &groups)))?;
     out.set_item("time", py.None())?;
-    out.set_item("warnings", PyList::empty(py))?;
+    out.set_item("warnings", PyList::new(py, notes)?)?;
     Ok(out)
 }
 

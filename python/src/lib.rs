@@ -23,6 +23,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("MOST_THREADS", rankwise::Effort::MOST_THREADS)?;
     module.add_class::<input::Items>()?;
     module.add_class::<input::Groups>()?;
     module.add_class::<input::Pairs>()?;

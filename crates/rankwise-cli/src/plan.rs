@@ -231,7 +231,7 @@ fn pair_files(args: &DataArgs, format: Option<Format>, precision: Precision) -> 
     Ok(PairFiles {
         pairs: source(pairs)?,
         items: args.items.as_ref().map(source).transpose()?,
-        columns: columns(&args.columns),
+        columns: Columns { left: args.left.clone(), right: args.right.clone(), ..columns(&args.columns) },
         precision,
         with_outcomes: true,
         as_games: false,
@@ -241,6 +241,9 @@ fn pair_files(args: &DataArgs, format: Option<Format>, precision: Precision) -> 
 /// A file of items that was asked for, and its columns.
 pub(crate) fn item_source(path: &str, format: Option<Format>, args: &ColumnArgs) -> Run<(Source, Columns)> {
     let source = Source::parse(path, format)?;
+    if !matches!(source.format(), Format::Csv | Format::Tsv) {
+        refuse(&[("--separator", args.separator.is_some())], "what is no table of text", "add --format csv")?;
+    }
     if source.format() != Format::SvmLight {
         let typed = [("--index-base", args.index_base.is_some())];
         let kind = match source.format() {
@@ -259,14 +262,25 @@ fn is_named_table(path: &str) -> bool {
 
 fn columns(args: &ColumnArgs) -> Columns {
     Columns {
+        left: None,
+        right: None,
         id: args.id.clone(),
         weight: args.weight.clone(),
         group: args.group.clone(),
         time: None,
         label: args.label.clone(),
         drop: args.drop.clone(),
+        separator: args.separator,
         index_base: args.index_base.unwrap_or_default(),
+        most_features: None,
     }
+}
+
+/// Refuses to read over features that have names, or numbers of their own.
+fn refuse_extra(source: &Source, ignore_extra: bool) -> Run<()> {
+    let is_numbered = source.format() == Format::SvmLight;
+    let remedy = "give items in SVMlight's format; features of tables are found by their names";
+    refuse(&[("--ignore-extra", ignore_extra && !is_numbered)], "data that say how many features there are", remedy)
 }
 
 /// What `predict` predicts. Features are read in f64, so that a row's score does not depend on the rows around it.
@@ -320,6 +334,7 @@ pub(crate) fn predict(args: &PredictArgs) -> Run<PredictPlan> {
     };
     let format = args.format.unwrap_or(PredictFormat::Scores);
     let (source, columns) = item_source(data, args.input_format, &args.source.columns)?;
+    refuse_extra(&source, args.extra.ignore_extra)?;
     let top = args.top.map(|k| usize::try_from(k).unwrap_or(usize::MAX));
     Ok(PredictPlan::Items { source, columns, format, top, scores: args.scores })
 }
@@ -348,5 +363,6 @@ pub(crate) fn report(args: &ReportArgs) -> Run<ReportPlan> {
         return pair_files(&args.source, args.format.format, Precision::F64).map(ReportPlan::Pairs);
     };
     let (source, columns) = item_source(data, args.format.format, &args.source.columns)?;
+    refuse_extra(&source, args.extra.ignore_extra)?;
     Ok(ReportPlan::Items { source, columns })
 }

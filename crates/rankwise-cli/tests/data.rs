@@ -148,3 +148,78 @@ fn a_column_that_is_not_there_is_named() {
     assert_ne!(ran.status, Some(0));
     assert!(ran.err.contains("importance"), "{}", ran.err);
 }
+
+#[test]
+fn the_first_hour_with_tables_of_others() {
+    let room = Room::new();
+    let mut games = ";home;away;result\n".to_string();
+    for k in 0..12 {
+        games += &format!("{k};t{};t{};{}\n", k % 4, (k * 3 + 1) % 4, ["left", "tie", "right"][k % 3]);
+    }
+    room.write("games.csv", &games.replace("t0;t0", "t0;t1").replace("t1;t1", "t1;t2").replace("t2;t2", "t2;t3"));
+    room.run("rate --pairs games.csv").fails(1, &["';'", "add --separator ';'"]);
+    let named = "--pairs games.csv --separator ; --left home --right away --label result";
+    for words in ["rate -q", "train -o m", "evaluate m", "predict m", "report m -o r.html", "tune --grid C=1,2 -o m"] {
+        let ran = room.run(&format!("{words} {named}")).ends(0);
+        assert!(words.ends_with("-q") || ran.err.contains("numbers the rows"), "{words}: {}", ran.err);
+    }
+    room.run("train --left home items.csv -o m").ends(2);
+    room.write("tabs.txt", &room.read("games.csv").replace(';', "\t"));
+    room.run("train --pairs tabs.txt --format csv --separator tab --left home --right away --label result -o m")
+        .ends(0);
+    room.run("train --pairs games.csv --separator :: -o m").fails(2, &["one character"]);
+}
+
+#[test]
+fn features_that_the_model_does_not_know_are_ignored_if_asked() {
+    let room = Room::new();
+    let items = |wide: &str| {
+        (0..30).map(|k| format!("{} qid:{} 1:{k} 2:{}{wide}\n", k % 3, k / 6, k * k % 7)).collect::<String>()
+    };
+    room.write("train.svm", &items(""));
+    room.write("test.svm", &items(" 9:4"));
+    room.run("train train.svm -o m").ends(0);
+    for words in ["predict m", "evaluate m", "report m -o page.html"] {
+        room.run(&format!("{words} test.svm")).fails(1, &["the model has 2 features"]);
+        let wide = room.run(&format!("{words} test.svm --ignore-extra")).ends(0).out;
+        assert_eq!(wide, room.run(&format!("{words} train.svm")).ends(0).out.replace("train.svm", "test.svm"));
+    }
+    room.run("convert train.svm items.csv -q").ends(0);
+    room.run("predict m items.csv --ignore-extra").fails(2, &["--ignore-extra", "SVMlight"]);
+}
+
+#[test]
+fn a_model_is_gone_on_with_in_its_place() {
+    let room = Room::new();
+    room.write(
+        "items.csv",
+        &(0..40).fold("label,qid,x,y\n".to_string(), |t, k| t + &format!("{},{},{k},{}\n", k % 4, k / 8, k % 5)),
+    );
+    room.run("train items.csv --method online --epochs 2 -o m").ends(0);
+    let first = room.bytes("m");
+    room.run("train items.csv --method online --epochs 2 --init m -o once").ends(0);
+    room.run("train items.csv --method online --epochs 2 --init m -o m").ends(0);
+    assert!(room.bytes("m") == room.bytes("once") && room.bytes("m") != first);
+    room.run("train items.csv --C 2 --init m -o m").ends(0);
+}
+
+#[test]
+fn what_is_doubtful_in_a_table_is_told() {
+    let room = Room::new();
+    room.write("items.csv", "label,group,x\n1,1,2\n2,1,3\n1,2,4\n3,2,5\n");
+    for words in ["train items.csv -o m", "train items.csv --method online -o m", "convert items.csv items.rwb"] {
+        assert!(room.run(words).ends(0).err.contains("give --group group"), "{words}");
+    }
+    assert_eq!(room.run("train items.csv --group group -o m").ends(0).err, "");
+    room.write("words.csv", "label,x\nyes,1\nYes,2\nno,3\nno,4\n");
+    let told = room.run("train words.csv --method classify -o m --json").ends(0);
+    assert!(told.json()["warnings"][0].as_str().unwrap().contains("Yes, yes are 2 classes"), "{}", told.out);
+}
+
+#[test]
+fn a_search_that_is_measured_on_what_it_learns_from_is_told() {
+    let room = Room::with_pairs();
+    let words = "tune --pairs train.csv --grid C=1,10 -o m --valid";
+    assert!(room.run(&format!("{words} ./train.csv")).ends(0).err.contains("both learnt from and measured on"));
+    assert_eq!(room.run(&format!("{words} test.csv")).ends(0).err, "");
+}

@@ -347,6 +347,15 @@ pub(crate) fn degree(typed: &str) -> Result<u32, String> {
     degree.ok_or_else(|| "expected a whole number from 1 to 64".into())
 }
 
+/// What stands between columns: a byte, or the word for one that is hard to type.
+pub(super) fn separator(typed: &str) -> Result<u8, String> {
+    match typed.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        &[byte] if !matches!(byte, b'"' | b'\n' | b'\r' | 0) => Ok(byte),
+        _ => Err("expected one character of ASCII that is no quote, such as ';', or the word tab".into()),
+    }
+}
+
 /// A number of threads that a machine might have.
 pub(super) fn threads(typed: &str) -> Result<usize, String> {
     let expected = || format!("expected a whole number from 0 to {}", Effort::MOST_THREADS);

@@ -16,6 +16,12 @@ pub(crate) struct DataArgs {
     /// Features of the items, one row each, found by their id
     #[arg(long, value_name = "FILE", requires = "pairs")]
     pub(crate) items: Option<String>,
+    /// Column of the ids of the left sides: home, white, model_a [default: left]
+    #[arg(long, value_name = "COL", requires = "pairs")]
+    pub(crate) left: Option<String>,
+    /// Column of the ids of the right sides: away, black, model_b [default: right]
+    #[arg(long, value_name = "COL", requires = "pairs")]
+    pub(crate) right: Option<String>,
     #[command(flatten)]
     pub(crate) columns: ColumnArgs,
 }
@@ -39,9 +45,22 @@ pub(crate) struct ColumnArgs {
     /// Columns to leave out
     #[arg(long, value_name = "COL,…", value_delimiter = ',')]
     pub(crate) drop: Vec<String>,
+    /// What stands between the columns of a table: one character, such as ';', or the word tab [default: a comma in .csv, a
+    /// tab in .tsv]
+    #[arg(long, value_name = "CHAR", value_parser = choice::separator)]
+    pub(crate) separator: Option<u8>,
     /// Index of the first feature in items of SVMlight's format [default: 1]
     #[arg(long, value_name = "BASE", value_parser = choice::index_base())]
     pub(crate) index_base: Option<IndexBase>,
+}
+
+/// What a model is given that it has no use for.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct ExtraArg {
+    /// Items of SVMlight's format: read over features beyond those of the model
+    #[arg(long, conflicts_with = "pairs")]
+    pub(crate) ignore_extra: bool,
 }
 
 /// The format of input whose name does not tell.

@@ -6,7 +6,7 @@ use clap::Args;
 use rankwise::io::Queries;
 
 use super::choice;
-use super::data::{DataArgs, FormatArg};
+use super::data::{DataArgs, ExtraArg, FormatArg};
 
 /// `evaluate`
 #[derive(Debug, Args)]
@@ -82,6 +82,8 @@ pub(crate) struct EvaluateArgs {
     pub(crate) queries: Option<Queries>,
     #[command(flatten)]
     pub(crate) source: DataArgs,
+    #[command(flatten)]
+    pub(crate) extra: ExtraArg,
     #[command(flatten)]
     pub(crate) format: FormatArg,
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use rankwise::io::Format;
 
 use super::choice::{self, PredictFormat};
-use super::data::{DataArgs, FormatArg};
+use super::data::{DataArgs, ExtraArg, FormatArg};
 
 /// `predict`
 #[derive(Debug, Args)]
@@ -45,6 +45,8 @@ pub(crate) struct PredictArgs {
     pub(crate) top: Option<u64>,
     #[command(flatten)]
     pub(crate) source: DataArgs,
+    #[command(flatten)]
+    pub(crate) extra: ExtraArg,
     /// Format of standard input, or of a file whose name does not tell
     #[arg(long, value_name = "FORMAT", value_parser = choice::format(), help_heading = "Data")]
     pub(crate) input_format: Option<Format>,
@@ -78,6 +80,8 @@ pub(crate) struct ReportArgs {
     pub(crate) svg: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) source: DataArgs,
+    #[command(flatten)]
+    pub(crate) extra: ExtraArg,
     #[command(flatten)]
     pub(crate) format: FormatArg,
 }

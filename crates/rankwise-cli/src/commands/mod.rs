@@ -27,6 +27,7 @@ mod tuning;
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
+use rankwise::io::{PairFiles, PairTable};
 use rankwise::{Error, Model, io};
 
 use crate::args::{Command, Common, DataArgs};
@@ -68,6 +69,11 @@ fn table(typed: &str) -> &Path {
     Path::new(if typed == "-" { "/dev/stdin" } else { typed })
 }
 
+/// Whether two paths lead to one file.
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b && a.is_file())
+}
+
 /// Refuses to write over a file that the command reads, by whatever name.
 fn check_apart<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Run<()> {
     // Devices and pipes hold nothing that could be lost, and what is not there yet is no input.
@@ -81,6 +87,13 @@ fn check_apart<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path>) ->
             input.display()
         ))),
     }
+}
+
+/// Reads pairs, and tells of how they were read.
+fn read_pairs(files: &PairFiles, output: &Output) -> Run<PairTable> {
+    let table = io::read_pairs(files)?;
+    table.notes.iter().for_each(|note| output.warning(note));
+    Ok(table)
 }
 
 /// Writes a model file as a whole.

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 
 use rankwise::data::{Verdicts, class_name};
-use rankwise::io;
+use rankwise::io::{self, Columns};
 use rankwise::model::Model;
 use serde_json::{Value, json};
 
 use super::classified_items::ClassifiedItems;
 use super::ranked_items::RankedItems;
-use super::{check_apart, check_writable, table, tables, target};
+use super::{check_apart, check_writable, read_pairs, table, tables, target};
 use crate::args::{PredictArgs, PredictFormat};
 use crate::exit::{Failure, Run};
 use crate::output::{self, Output};
@@ -33,6 +33,7 @@ pub(super) fn run(args: &PredictArgs, output: &Output) -> Run<()> {
         check_writable(path)?;
     }
     let model = io::read_model(&args.model)?;
+    let n_features = args.extra.ignore_extra.then_some(model.scorer.n_features);
     let tell = |mut predictions: Predictions<'_>| match target {
         Some(path) => {
             output::write_file(path, (predictions.as_text)()?.as_bytes())?;
@@ -48,7 +49,7 @@ pub(super) fn run(args: &PredictArgs, output: &Output) -> Run<()> {
     };
     match plan {
         PredictPlan::Pairs(files) => {
-            let table = io::read_pairs(&files)?;
+            let table = read_pairs(&files, output)?;
             output.note(|| format!("read {}", count(table.set.n_pairs(), "pair")));
             let verdicts = model.judge(&table.set)?;
             tell(of_pairs(&model, &table, &verdicts))
@@ -56,6 +57,7 @@ pub(super) fn run(args: &PredictArgs, output: &Output) -> Run<()> {
         PredictPlan::Items { source, columns, format, top, scores: only_scores }
             if is_classified(&model, format, top)? =>
         {
+            let columns = Columns { most_features: n_features, ..columns };
             let (table, verdicts) = io::classify_items(&source, &columns, &model)?;
             output.note(|| format!("read {}", count(table.items.n_items(), "item")));
             let classes = model.classes.as_deref().unwrap_or_default();
@@ -67,6 +69,7 @@ pub(super) fn run(args: &PredictArgs, output: &Output) -> Run<()> {
             })
         }
         PredictPlan::Items { source, columns, format, top, scores: only_scores } => {
+            let columns = Columns { most_features: n_features, ..columns };
             let (table, scores) = if model.class_rule.is_some() {
                 // Its labels may be words.
                 let (table, verdicts) = io::classify_items(&source, &columns, &model)?;

@@ -141,6 +141,7 @@ mod tests {
             weights: None,
             group_weights: None,
             unused_columns: Vec::new(),
+            notes: Vec::new(),
             source: "items".into(),
         }
     }

@@ -6,13 +6,13 @@ use std::time::Instant;
 use rankwise::Error;
 use rankwise::data::{Comparisons, Outcome, Pair};
 use rankwise::estimator::Fit;
-use rankwise::io::{self, PairFiles};
+use rankwise::io::PairFiles;
 use rankwise::metrics::Judged;
 use rankwise::model::{Method, Model};
 use serde::Serialize;
 
 use super::describe::{self, Description};
-use super::{check_apart, check_writable, save_model, table, tables, train_items, train_online, train_svm};
+use super::{check_apart, check_writable, read_pairs, save_model, table, tables, train_items, train_online, train_svm};
 use crate::args::{Common, TrainArgs};
 use crate::exit::{Failure, Run};
 use crate::interrupt::{self, Shield};
@@ -29,7 +29,8 @@ pub(super) fn run(args: &TrainArgs, common: &Common, output: &Output) -> Run<()>
         return Err(Failure::Usage("a model cannot be written to standard output; name a file with -o".into()));
     }
     let items = args.learn.data.as_deref().map(table);
-    check_apart(target, tables(&args.learn.source).chain(items).chain(args.init.as_deref()))?;
+    // The model to start from may be written over: it is read before, and replaced by a whole file.
+    check_apart(target, tables(&args.learn.source).chain(items))?;
     check_writable(target)?;
     match plan {
         TrainPlan::Pairs { files, learner } => on_pairs(&files, &learner, target, output),
@@ -42,7 +43,9 @@ pub(super) fn run(args: &TrainArgs, common: &Common, output: &Output) -> Run<()>
 fn on_pairs(files: &PairFiles, learner: &PairLearner, target: &Path, output: &Output) -> Run<()> {
     output.note(|| "reading the pairs".into());
     let started = Instant::now();
-    let data = io::read_pairs(files)?.into_comparisons()?;
+    let table = read_pairs(files, output)?;
+    let notes = table.notes.clone();
+    let data = table.into_comparisons()?;
     let load_seconds = started.elapsed().as_secs_f64();
     output.note(|| {
         format!("read {} ({}) in {load_seconds:.2} s", count(data.n_pairs(), "pair"), count(data.n_ties(), "tie"))
@@ -57,6 +60,7 @@ fn on_pairs(files: &PairFiles, learner: &PairLearner, target: &Path, output: &Ou
     };
     save_model(target, &fit.model)?;
     fit.model.training.warnings.iter().for_each(|warning| output.warning(warning));
+    let warnings: Vec<String> = notes.iter().chain(&fit.model.training.warnings).cloned().collect();
 
     let seconds = Seconds { load: load_seconds, train: fit.seconds };
     let errors = if output.shows_summary() { Errors::on(&fit.model, &data)? } else { Errors::default() };
@@ -69,7 +73,7 @@ fn on_pairs(files: &PairFiles, learner: &PairLearner, target: &Path, output: &Ou
             seconds,
             peak_memory_bytes: peak_memory(),
             threads: fit.threads,
-            warnings: &fit.model.training.warnings,
+            warnings: &warnings,
         },
         || {
             let mut facts = Facts::default();

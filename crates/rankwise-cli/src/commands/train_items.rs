@@ -12,8 +12,8 @@ use rankwise::{Error, Model, io};
 use serde::Serialize;
 
 use super::describe::{self, Description};
-use super::save_model;
 use super::train::{Seconds, fit, peak_memory};
+use super::{read_pairs, save_model};
 use crate::exit::{Failure, Run};
 use crate::interrupt;
 use crate::output::Output;
@@ -42,7 +42,7 @@ pub(super) fn run(plan: &ItemPlan, target: &Path, output: &Output) -> Run<()> {
     });
 
     let judged = match &plan.judged {
-        Some(files) => Some(io::read_pairs(files)?.into_judged(&data.items)?),
+        Some(files) => Some(read_pairs(files, output)?.into_judged(&data.items)?),
         None => None,
     };
     let load = started.elapsed().as_secs_f64();
@@ -166,10 +166,15 @@ impl End<'_> {
     }
 }
 
-/// Warnings of columns that look as if they were used.
+/// Warnings of how the table was read, and of columns that look as if they were used.
 pub(super) fn unused_columns(table: &ItemTable, method: Method) -> Vec<String> {
-    let warning = |name: &String| format!("the column {name} is not used by {}", method.name());
-    table.unused_columns.iter().map(warning).collect()
+    let unused = table.unused_columns.iter().map(|name| not_used(name, method));
+    table.notes.iter().cloned().chain(unused).collect()
+}
+
+/// A warning of a column that is never a feature.
+pub(super) fn not_used(name: &str, method: Method) -> String {
+    format!("the column {name} is not used by {}", method.name())
 }
 
 /// The share of training pairs that the model puts in order.

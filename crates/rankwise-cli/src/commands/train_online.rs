@@ -6,14 +6,14 @@ use std::time::Instant;
 use rankwise::data::Ranking;
 use rankwise::estimator::Fit;
 use rankwise::io::{self, ItemStream, StreamOptions};
-use rankwise::model::{Task, class_name};
+use rankwise::model::{Method, Task, class_name};
 use rankwise::{Model, Watch};
 use serde::Serialize;
 
 use super::describe::{self, Description};
 use super::save_model;
 use super::train::{Seconds, fit, peak_memory};
-use super::train_items::{accuracy_text, pair_accuracy};
+use super::train_items::{accuracy_text, not_used, pair_accuracy, unused_columns};
 use crate::exit::Run;
 use crate::output::Output;
 use crate::plan::OnlinePlan;
@@ -24,10 +24,9 @@ pub(super) fn run(plan: &OnlinePlan, target: &Path, output: &Output) -> Run<()> 
     let init = plan.init.as_deref().map(io::read_model).transpose()?;
     let trained =
         if plan.is_stream { in_parts(plan, init.as_ref(), output)? } else { whole(plan, init.as_ref(), output)? };
-    let Trained { fit, success, unused, seconds } = trained;
+    let Trained { fit, success, told, seconds } = trained;
     save_model(target, &fit.model)?;
-    let unused = unused.iter().map(|name| format!("the column {name} is not used by online"));
-    let warnings: Vec<String> = unused.chain(fit.model.training.warnings.iter().cloned()).collect();
+    let warnings: Vec<String> = told.iter().chain(&fit.model.training.warnings).cloned().collect();
     warnings.iter().for_each(|warning| output.warning(warning));
     let [pair_accuracy, error] = match &success {
         Some(Success::Order(accuracy)) => [*accuracy, None],
@@ -65,7 +64,8 @@ pub(super) fn run(plan: &OnlinePlan, target: &Path, output: &Output) -> Run<()> 
 struct Trained {
     fit: Fit,
     success: Option<Success>,
-    unused: Vec<String>,
+    /// Warnings of how the data were read.
+    told: Vec<String>,
     seconds: Seconds,
 }
 
@@ -81,7 +81,7 @@ fn whole(plan: &OnlinePlan, init: Option<&Model>, output: &Output) -> Run<Traine
     output.note(|| "reading the items".into());
     let started = Instant::now();
     let table = io::read_items(&plan.source, &plan.columns, plan.precision)?;
-    let unused = table.unused_columns.clone();
+    let told = unused_columns(&table, Method::Online);
     let data = table.into_ranking()?;
     let load = started.elapsed().as_secs_f64();
     output.note(|| format!("read {} in {load:.2} s", count(data.n_items(), "item")));
@@ -92,7 +92,7 @@ fn whole(plan: &OnlinePlan, init: Option<&Model>, output: &Output) -> Run<Traine
         Task::Classify => Success::Classes(class_error(&fit.model, &data)?),
     };
     let seconds = Seconds { load, train: fit.seconds };
-    Ok(Trained { fit, success: Some(success), unused, seconds })
+    Ok(Trained { fit, success: Some(success), told, seconds })
 }
 
 /// The share of items, by weight, whose class is another one than predicted.
@@ -113,7 +113,7 @@ pub(super) fn class_error(model: &Model, data: &Ranking) -> Run<Option<f64>> {
 fn in_parts(plan: &OnlinePlan, init: Option<&Model>, output: &Output) -> Run<Trained> {
     let mut options = StreamOptions::new(plan.columns.clone());
     options.by_group = plan.svm.task == Task::Rank;
-    let (mut unused, mut seconds) = (Vec::new(), Seconds { load: 0.0, train: 0.0 });
+    let (mut told, mut seconds) = (Vec::new(), Seconds { load: 0.0, train: 0.0 });
     let learnt = fit(output, |bar| {
         let started = Instant::now();
         let mut run = plan.svm.stream(init)?;
@@ -121,7 +121,8 @@ fn in_parts(plan: &OnlinePlan, init: Option<&Model>, output: &Output) -> Run<Tra
         let mut pass = |each: &mut dyn FnMut(&Ranking) -> rankwise::Result<bool>| -> rankwise::Result<bool> {
             let opened = Instant::now();
             let mut stream = ItemStream::open(&plan.source, &options)?;
-            unused = stream.unused_columns().to_vec();
+            told = stream.notes().to_vec();
+            told.extend(stream.unused_columns().iter().map(|name| not_used(name, Method::Online)));
             let mut part = stream.next_part()?;
             seconds.load += opened.elapsed().as_secs_f64();
             while let Some(items) = part {
@@ -151,7 +152,7 @@ fn in_parts(plan: &OnlinePlan, init: Option<&Model>, output: &Output) -> Run<Tra
         Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads: rayon::current_num_threads() })
     })??;
     seconds.train = (learnt.seconds - seconds.load).max(0.0);
-    Ok(Trained { fit: learnt, success: None, unused, seconds })
+    Ok(Trained { fit: learnt, success: None, told, seconds })
 }
 
 #[derive(Debug, Serialize)]

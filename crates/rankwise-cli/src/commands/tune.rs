@@ -13,7 +13,7 @@ use super::train::{Errors, peak_memory};
 use super::train_items::{accuracy_text, pair_accuracy, unused_columns};
 use super::train_svm::{self, Labels};
 use super::tuning::{self, TuningJson};
-use super::{check_apart, check_writable, save_model, table, tables};
+use super::{check_apart, check_writable, is_same_file, save_model, table, tables};
 use crate::args::{Common, TuneArgs};
 use crate::exit::{Failure, Run};
 use crate::interrupt::{self, Shield};
@@ -27,7 +27,7 @@ pub(super) fn run(args: &TuneArgs, common: &Common, output: &Output) -> Run<()> 
     let plan = plan::tune(args, common)?;
     check_outputs(&plan, args)?;
 
-    let Found { tuned, unused, load_seconds, tune_seconds, success } = match &plan.search {
+    let Found { tuned, told, load_seconds, tune_seconds, success } = match &plan.search {
         Search::Pairs(search) => search_pairs(search, &plan, output)?,
         Search::Items(search) => search_items(search, &plan, output)?,
         Search::Labels(search) => search_labels(search, &plan, output)?,
@@ -40,7 +40,9 @@ pub(super) fn run(args: &TuneArgs, common: &Common, output: &Output) -> Run<()> 
     if let Some(path) = &plan.table {
         output::write_file(path, tuning::csv(tuning).as_bytes())?;
     }
-    let warnings: Vec<&String> = unused.iter().chain(&tuning.warnings).chain(&fit.model.training.warnings).collect();
+    let seen = seen_twice(args);
+    let warnings = told.iter().chain(&seen).chain(&tuning.warnings).chain(&fit.model.training.warnings);
+    let warnings: Vec<&String> = warnings.collect();
     warnings.iter().for_each(|warning| output.warning(warning));
 
     let seconds = Seconds { load: load_seconds, tune: tune_seconds, train: fit.seconds };
@@ -82,6 +84,18 @@ pub(super) fn run(args: &TuneArgs, common: &Common, output: &Output) -> Run<()> 
     )
 }
 
+/// A warning where the model is measured on what it has learnt from.
+fn seen_twice(args: &TuneArgs) -> Option<String> {
+    let valid = args.valid.as_deref()?;
+    let data = args.learn.data.as_deref().or(args.learn.source.pairs.as_deref())?;
+    is_same_file(table(data), table(valid)).then(|| {
+        format!(
+            "{valid} is both learnt from and measured on, so that the best point is that which fits it most closely; give \
+             other data with --valid, or leave it out for folds"
+        )
+    })
+}
+
 /// Refuses, before the work, outputs that cannot be written or would destroy something.
 fn check_outputs(plan: &TunePlan, args: &TuneArgs) -> Run<()> {
     if plan.output == Path::new("-") {
@@ -106,8 +120,8 @@ fn check_outputs(plan: &TunePlan, args: &TuneArgs) -> Run<()> {
 /// A search that is over.
 struct Found {
     tuned: Tuned,
-    /// Warnings of columns that were not used.
-    unused: Vec<String>,
+    /// Warnings of how the data were read.
+    told: Vec<String>,
     load_seconds: f64,
     tune_seconds: f64,
     success: Success,
@@ -145,7 +159,9 @@ impl Success {
 fn search_pairs(search: &PairSearch, plan: &TunePlan, output: &Output) -> Run<Found> {
     output.note(|| "reading the pairs".into());
     let started = Instant::now();
-    let data = io::read_pairs(&search.files)?.into_comparisons()?;
+    let table = io::read_pairs(&search.files)?;
+    let notes = table.notes.clone();
+    let data = table.into_comparisons()?;
     let valid = search.valid.as_ref().map(|files| io::read_pairs(files)?.into_comparisons()).transpose()?;
     let load_seconds = started.elapsed().as_secs_f64();
     output.note(|| {
@@ -159,14 +175,14 @@ fn search_pairs(search: &PairSearch, plan: &TunePlan, output: &Output) -> Run<Fo
     let size = Size { n_points: tuner.grid.n_points(), n_parts, n_c: tuner.grid.c.len() };
     let (tuned, tune_seconds) = watched(size, output, |bar| tuner.tune(&data, split, bar))?;
     let errors = if output.shows_summary() { Errors::on(&tuned.fit.model, &data)? } else { Errors::default() };
-    Ok(Found { tuned, unused: Vec::new(), load_seconds, tune_seconds, success: Success::Pairs(errors) })
+    Ok(Found { tuned, told: notes, load_seconds, tune_seconds, success: Success::Pairs(errors) })
 }
 
 fn search_items(search: &ItemSearch, plan: &TunePlan, output: &Output) -> Run<Found> {
     output.note(|| "reading the items".into());
     let started = Instant::now();
     let table = io::read_items(&search.data, &search.columns, search.precision)?;
-    let unused = unused_columns(&table, rankwise::model::Method::Rank);
+    let told = unused_columns(&table, rankwise::model::Method::Rank);
     let data = table.into_ranking()?;
     // As `evaluate` reads them.
     let read = |source| io::read_ranking(source, &search.columns, Precision::F64);
@@ -184,14 +200,14 @@ fn search_items(search: &ItemSearch, plan: &TunePlan, output: &Output) -> Run<Fo
     let size = Size { n_points: tuner.c.len() * tuner.kernels.len() * tuner.losses.len(), n_parts, n_c: tuner.c.len() };
     let (tuned, tune_seconds) = watched(size, output, |bar| tuner.tune(&data, split, bar))?;
     let accuracy = pair_accuracy(&tuned.fit.model, &data)?;
-    Ok(Found { tuned, unused, load_seconds, tune_seconds, success: Success::Items { pair_accuracy: accuracy } })
+    Ok(Found { tuned, told, load_seconds, tune_seconds, success: Success::Items { pair_accuracy: accuracy } })
 }
 
 fn search_labels(search: &LabelSearch, plan: &TunePlan, output: &Output) -> Run<Found> {
     output.note(|| "reading the items".into());
     let started = Instant::now();
     let read = |source, precision| Labels::read(search.method(), source, &search.columns, precision);
-    let (data, unused) = read(&search.data, search.precision)?;
+    let (data, told) = read(&search.data, search.precision)?;
     // As `evaluate` reads them.
     let valid = search.valid.as_ref().map(|source| read(source, Precision::F64)).transpose()?;
     let load_seconds = started.elapsed().as_secs_f64();
@@ -205,7 +221,7 @@ fn search_labels(search: &LabelSearch, plan: &TunePlan, output: &Output) -> Run<
     let size = Size { n_points, n_parts, n_c: tuner.grid.c.len() };
     let (tuned, tune_seconds) = watched(size, output, |bar| tuner.tune(data.data(), split, bar))?;
     let success = Success::Labels(train_svm::Success::of(&tuned.fit.model, &data)?);
-    Ok(Found { tuned, unused, load_seconds, tune_seconds, success })
+    Ok(Found { tuned, told, load_seconds, tune_seconds, success })
 }
 
 /// How much there is to do.

@@ -52,6 +52,7 @@ pub(crate) fn convert(args: &ConvertArgs) -> Run<ConvertPlan> {
         ("--id", columns.id.is_some()),
         ("--weight", columns.weight.is_some()),
         ("--index-base", columns.index_base.is_some()),
+        ("--separator", columns.separator.is_some()),
         ("--label", !is_arff && columns.label.is_some()),
         ("--drop", !is_arff && !columns.drop.is_empty()),
         ("--group", !is_pairs && columns.group.is_some()),

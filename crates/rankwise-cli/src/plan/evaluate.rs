@@ -22,6 +22,8 @@ pub(crate) enum EvaluatePlan {
         source: Source,
         /// Their columns.
         columns: Columns,
+        /// Whether features beyond those of the model are read over.
+        ignore_extra: bool,
         /// What to measure.
         ranked: RankedPlan,
     },
@@ -106,7 +108,8 @@ fn on_items(model: PathBuf, data: &str, args: &EvaluateArgs, common: &Common) ->
     refuse(&[("--roc", args.roc.is_some())], "items", "give compared pairs with --pairs FILE")?;
     let ranked = ranked(args, common)?;
     let (source, columns) = item_source(data, args.format.format, &args.source.columns)?;
-    Ok(EvaluatePlan::Items { model, source, columns, ranked })
+    super::refuse_extra(&source, args.extra.ignore_extra)?;
+    Ok(EvaluatePlan::Items { model, source, columns, ignore_extra: args.extra.ignore_extra, ranked })
 }
 
 fn on_run(args: &EvaluateArgs, common: &Common) -> Run<EvaluatePlan> {
@@ -130,6 +133,8 @@ fn on_run(args: &EvaluateArgs, common: &Common) -> Run<EvaluatePlan> {
         ("--label", columns.label.is_some()),
         ("--drop", !columns.drop.is_empty()),
         ("--index-base", columns.index_base.is_some()),
+        ("--separator", columns.separator.is_some()),
+        ("--ignore-extra", args.extra.ignore_extra),
         ("--format", args.format.format.is_some()),
     ];
     refuse(&typed, "--qrels and --run", "measure a model (evaluate MODEL DATA)")?;

@@ -162,7 +162,8 @@ fn on_items(data: &str, args: &TrainArgs, common: &Common) -> Run<ItemPlan> {
         (Some(_), ItemEstimator::Rank(svm)) if svm.c.is_finite() => {
             let mut files = pair_files(&learn.source, learn.format.format, learn.precision)?;
             // Names of columns are those of the items; pairs have the usual ones.
-            files.columns = Columns { drop: files.columns.drop, ..Columns::default() };
+            let Columns { left, right, drop, separator, .. } = files.columns;
+            files.columns = Columns { left, right, drop, separator, ..Columns::default() };
             Some(files)
         }
         (Some(_), _) => {

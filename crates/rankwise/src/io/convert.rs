@@ -159,7 +159,7 @@ fn convert_input(input: &Input<'_>, target: &Path, format: Format, how: &Convers
         is_sparse: is_blocks.then_some(shape.is_sparse),
         is_f32: is_blocks.then_some(shape.is_f32),
         regrouped: must_regroup,
-        warnings: sink::losses(format, &shape),
+        warnings: input.notes()?.into_iter().chain(sink::losses(format, &shape)).collect(),
     })
 }
 

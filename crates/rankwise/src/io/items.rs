@@ -34,6 +34,8 @@ pub struct ItemTable {
     pub group_weights: Option<Vec<f64>>,
     /// Columns that are never features and that nothing was read from, such as `margin`; not those left out on purpose.
     pub unused_columns: Vec<String>,
+    /// What is to be told of how the file was read.
+    pub notes: Vec<String>,
     /// The file as the user named it.
     pub source: String,
 }
@@ -45,6 +47,22 @@ pub struct LabelWords {
     pub names: Vec<String>,
     /// The number of each item's word.
     pub numbers: Vec<u32>,
+}
+
+impl LabelWords {
+    /// Classes whose names differ in letter case alone are hardly meant to be several.
+    fn doubts(&self) -> Option<String> {
+        let mut alike: HashMap<String, Vec<&str>> = HashMap::new();
+        self.names.iter().for_each(|name| alike.entry(name.to_lowercase()).or_default().push(name));
+        let mut several: Vec<Vec<&str>> = alike.into_values().filter(|names| names.len() > 1).collect();
+        several.iter_mut().for_each(|names| names.sort_unstable());
+        let first = several.into_iter().min()?;
+        Some(format!(
+            "{} are {} classes, which differ in letter case alone; write them alike if they are one",
+            first.join(", "),
+            first.len()
+        ))
+    }
 }
 
 impl ItemTable {
@@ -133,6 +151,8 @@ fn read_rows(source: &Source, columns: &Columns, precision: Precision, of_classe
     let roles = if of_classes { Roles::of_classes(&table.header, columns) } else { Roles::all(&table.header, columns) };
     check_items(&table.header, &roles)?;
     let unused_columns = roles.unused(&table.header);
+    let mut notes = table.header.notes();
+    notes.extend(roles.doubts(&table.header, columns));
     let rows = ItemRows::read(table, columns, roles)?;
     let source = rows.source;
     let items = match (rows.feature_names.is_empty(), rows.ids) {
@@ -154,9 +174,10 @@ fn read_rows(source: &Source, columns: &Columns, precision: Precision, of_classe
     };
     let ItemRows { labels, words, margins, groups, weights, group_weights, .. } = rows;
     let words = words.map(|(known, numbers)| LabelWords { names: known.to_texts(), numbers });
+    notes.extend(words.iter().flat_map(LabelWords::doubts));
     let groups = groups.map(GroupNames::finish);
     let group_weights = group_weights.map(|weights| weights.into_iter().map(|(weight, _)| weight).collect());
-    Ok(ItemTable { items, labels, words, margins, groups, weights, group_weights, unused_columns, source })
+    Ok(ItemTable { items, labels, words, margins, groups, weights, group_weights, unused_columns, notes, source })
 }
 
 /// Reads items to be ranked: [`read_items`], then [`ItemTable::into_ranking`].
@@ -192,6 +213,12 @@ pub fn open_blocks(source: &Source, columns: &Columns) -> Result<BlockFile> {
 
 /// Refuses names of columns where none can be named.
 pub(super) fn refuse_columns(source: &Source, columns: &Columns, kind: &str) -> Result<()> {
+    if columns.separator.is_some() {
+        return Err(Error::Unsupported {
+            problem: format!("--separator is for tables of text, and {} is {kind}", source.name()),
+            remedy: "leave it out".into(),
+        });
+    }
     match columns.given().next() {
         None => Ok(()),
         Some((option, _)) => Err(Error::Unsupported {
@@ -306,6 +333,11 @@ fn find(header: &Header, given: Option<&str>, usual: &str) -> Option<usize> {
     header.find(given.unwrap_or(usual))
 }
 
+/// The same of a usual name that a feature may have in other letter case.
+fn find_exactly(header: &Header, given: Option<&str>, usual: &str) -> Option<usize> {
+    given.map_or_else(|| header.find_exactly(usual), |given| header.find(given))
+}
+
 /// The columns that are no features.
 #[derive(Default)]
 struct Roles {
@@ -325,8 +357,8 @@ impl Roles {
             id: find(header, columns.id.as_deref(), "id"),
             label: find(header, columns.label.as_deref(), "label"),
             group: find(header, columns.group.as_deref(), "qid"),
-            weight: find(header, columns.weight.as_deref(), "weight"),
-            group_weight: header.find("group_weight"),
+            weight: find_exactly(header, columns.weight.as_deref(), "weight"),
+            group_weight: header.find_exactly("group_weight"),
             margin: None,
             has_words: false,
         }
@@ -334,16 +366,40 @@ impl Roles {
 
     /// The same for items of classes.
     fn of_classes(header: &Header, columns: &Columns) -> Self {
-        Roles { margin: header.find("margin"), has_words: true, ..Roles::all(header, columns) }
+        Roles { margin: header.find_exactly("margin"), has_words: true, ..Roles::all(header, columns) }
     }
 
     /// The reserved columns that have no role.
     fn unused(&self, header: &Header) -> Vec<String> {
         let used = [self.id, self.label, self.group, self.weight, self.group_weight, self.margin];
-        let is_unused = |name: &&str| header.find(name).is_some_and(|column| !used.contains(&Some(column)));
+        let is_unused = |name: &&str| header.find_exactly(name).is_some_and(|column| !used.contains(&Some(column)));
         RESERVED.into_iter().filter(is_unused).map(String::from).collect()
     }
+
+    /// Features whose names say that they are something else: what is learnt from them would be of no use.
+    fn doubts(&self, header: &Header, columns: &Columns) -> Vec<String> {
+        let features = feature_columns(header, columns);
+        let is_feature = |name: &str| header.find(name).filter(|column| features.contains(column));
+        let doubt = |&(name, option, what): &(&str, &str, &str)| {
+            let name = &header.names[is_feature(name)?];
+            Some(format!(
+                "the column {name} is read as a feature; if it holds {what}, give --{option} {name}, else rename it"
+            ))
+        };
+        let taken = [("group", self.group), ("weight", self.weight)];
+        let is_free = |option: &str| taken.iter().all(|&(role, column)| role != option || column.is_none());
+        LOOKALIKES.iter().filter(|(_, option, _)| is_free(option)).filter_map(doubt).collect()
+    }
 }
+
+/// Names of groups and weights elsewhere, the option that says so here, and what such a column holds.
+const LOOKALIKES: [(&str, &str, &str); 5] = [
+    ("group", "group", "groups"),
+    ("group_id", "group", "groups"),
+    ("query", "group", "groups"),
+    ("query_id", "group", "groups"),
+    ("sample_weight", "weight", "weights"),
+];
 
 /// The rows of an item table as they are.
 struct ItemRows {
@@ -361,6 +417,13 @@ struct ItemRows {
     group_weights: Option<Vec<(f64, u64)>>,
     /// The line in which each row begins; empty without ids.
     lines: Vec<u64>,
+}
+
+/// What is to be told of how a table is read.
+pub(super) fn notes(source: &Source, columns: &Columns) -> Result<Vec<String>> {
+    let header = Table::open(source, columns)?.header;
+    let doubts = Roles::all(&header, columns).doubts(&header, columns);
+    Ok(header.notes().into_iter().chain(doubts).collect())
 }
 
 /// The names of the features of a table.
@@ -500,10 +563,13 @@ impl ItemRows {
 
 /// The columns that are features.
 fn feature_columns(header: &Header, columns: &Columns) -> Vec<usize> {
-    let given = [&columns.id, &columns.label, &columns.weight, &columns.group];
+    let usual = [(&columns.id, Some("id")), (&columns.label, Some("label")), (&columns.group, Some("qid"))];
+    let named = usual.into_iter().chain([(&columns.weight, None)]);
+    let named: Vec<Option<usize>> =
+        named.map(|(given, usual)| given.as_deref().or(usual).and_then(|name| header.position(name))).collect();
     let is_feature = |&column: &usize| {
-        let name = header.names[column].as_str();
-        !header.is_dropped(column) && !RESERVED.contains(&name) && !given.iter().any(|g| g.as_deref() == Some(name))
+        let is_reserved = RESERVED.contains(&header.names[column].as_str());
+        !header.is_dropped(column) && !is_reserved && !named.contains(&Some(column))
     };
     (0..header.names.len()).filter(is_feature).collect()
 }
@@ -514,6 +580,7 @@ pub(super) struct RowStream {
     roles: Roles,
     features_at: Vec<usize>,
     unused_columns: Vec<String>,
+    notes: Vec<String>,
     by_group: bool,
     part_numbers: usize,
     /// The current row of the table is in no part yet.
@@ -539,10 +606,13 @@ impl RowStream {
                 "give groups (--group COL names their column), or leave out --stream, so that the items are read as a whole",
             );
         }
+        let mut notes = table.header.notes();
+        notes.extend(roles.doubts(&table.header, columns));
         let unused_columns =
             roles.unused(&table.header).into_iter().filter(|name| name != columns.id.as_deref().unwrap_or("id"));
         Ok(RowStream {
             unused_columns: unused_columns.collect(),
+            notes,
             roles,
             features_at,
             by_group,
@@ -556,6 +626,10 @@ impl RowStream {
 
     pub(super) fn unused_columns(&self) -> &[String] {
         &self.unused_columns
+    }
+
+    pub(super) fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The next items; none after the last ones.
@@ -601,6 +675,7 @@ impl RowStream {
             weights,
             group_weights: group_weights.map(|weights| weights.into_iter().map(|(weight, _)| weight).collect()),
             unused_columns: Vec::new(),
+            notes: Vec::new(),
             source,
         }))
     }

@@ -49,9 +49,13 @@ pub use trec::{JudgedRun, Qrels, Queries, TrecRun, read_qrels, read_run, write_r
 pub use write::write_pairs;
 
 /// Which columns hold what, where they are not called by their usual names, and which to leave out. Names that no
-/// file has are errors.
+/// file has are errors; where no column has a name, the only one that has it in other letter case is meant.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Columns {
+    /// Who stands left in a pair table; usually `left`.
+    pub left: Option<String>,
+    /// Who stands right in a pair table; usually `right`.
+    pub right: Option<String>,
     /// The item ids of an item table; usually `id`.
     pub id: Option<String>,
     /// The weights; usually `weight`.
@@ -64,8 +68,12 @@ pub struct Columns {
     pub label: Option<String>,
     /// Columns to leave out.
     pub drop: Vec<String>,
+    /// The byte between two columns; usually what the format says.
+    pub separator: Option<u8>,
     /// The number of the first feature in files that number them.
     pub index_base: IndexBase,
+    /// Features beyond so many are read over in files that number them.
+    pub most_features: Option<usize>,
 }
 
 /// Where files that number their features begin.
@@ -92,6 +100,8 @@ impl Columns {
     /// The names given, each with the option that gives it.
     fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let named = [
+            ("left", &self.left),
+            ("right", &self.right),
             ("id", &self.id),
             ("weight", &self.weight),
             ("group", &self.group),

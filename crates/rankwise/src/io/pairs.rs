@@ -47,6 +47,8 @@ pub struct PairTable {
     pub times: Option<Times>,
     /// How many features, the last ones of the items, belong to the sides of a pair themselves.
     pub n_side_features: usize,
+    /// What is to be told of how the file was read.
+    pub notes: Vec<String>,
     /// The pairs' file as the user named it.
     pub source: String,
 }
@@ -136,6 +138,7 @@ fn read_rows(files: &PairFiles) -> Result<PairTable> {
     let item_table = files.items.as_ref().map(|items| Table::open(items, columns)).transpose()?;
     let headers: Vec<&Header> = [Some(&table), item_table.as_ref()].into_iter().flatten().map(|t| &t.header).collect();
     check_given(columns, &headers)?;
+    let notes = headers.iter().flat_map(|header| header.notes()).collect();
     let layout = Layout::find(&table.header, files)?;
     let catalogue = item_table.map(|items| Catalogue::read(items, columns)).transpose()?;
     if let Some(catalogue) = &catalogue {
@@ -154,7 +157,7 @@ fn read_rows(files: &PairFiles) -> Result<PairTable> {
         let features = Features::dense(layout.context.len(), context, files.precision)?;
         set = set.with_context(Context { features, names })?;
     }
-    Ok(PairTable { set, outcomes, weights, groups, times, n_side_features, source: table.header.source })
+    Ok(PairTable { set, outcomes, weights, groups, times, n_side_features, notes, source: table.header.source })
 }
 
 /// The two columns of a feature that belongs to the sides.
@@ -183,11 +186,12 @@ impl Layout {
     fn find(header: &Header, files: &PairFiles) -> Result<Self> {
         let columns = &files.columns;
         let find_usual = |name: &str| header.find(name);
-        let ids = match (find_usual("left"), find_usual("right")) {
+        let [left, right] = [columns.left.as_deref().unwrap_or("left"), columns.right.as_deref().unwrap_or("right")];
+        let ids = match (find_usual(left), find_usual(right)) {
             (Some(left), Some(right)) => Some([left, right]),
             (None, None) => None,
-            (Some(lone), None) => return Err(lone_column(header, lone, "right")),
-            (None, Some(lone)) => return Err(lone_column(header, lone, "left")),
+            (Some(lone), None) => return Err(lone_side(header, lone, right, "right")),
+            (None, Some(lone)) => return Err(lone_side(header, lone, left, "left")),
         };
         let outcome = match &columns.label {
             _ if !files.with_outcomes => None,
@@ -210,9 +214,11 @@ impl Layout {
         let time = if files.as_games { find_given(&columns.time, "time") } else { None };
         let sides = find_sides(header)?;
         let missing = match (ids, files.items.is_some()) {
-            (None, true) => Some("no columns left and right with the ids of the items"),
+            (None, true) => Some("no columns left and right with the ids of the items".to_string()),
             (None, false) if sides.is_empty() => {
-                Some("neither columns left and right with item ids nor columns left.NAME and right.NAME with features")
+                let wanted =
+                    "neither columns left and right with item ids nor columns left.NAME and right.NAME with features";
+                Some(wanted.to_string())
             }
             _ => None,
         };
@@ -221,12 +227,14 @@ impl Layout {
             let remedy = if header.find("model_a").and(header.find("model_b")).is_some() {
                 "`rankwise convert` turns battles into pairs (--from arena)"
             } else {
-                "rename the columns of the file, or add them"
+                "name the columns of the ids with --left COL --right COL, or rename the columns of the file, or add them"
             };
             return Err(Error::data(header.place(), problem, remedy));
         }
         let has_role = |column: usize| {
-            [outcome, weight, group].contains(&Some(column)) || columns.label.as_ref() == Some(&header.names[column])
+            [outcome, weight, group].contains(&Some(column))
+                || columns.label.as_deref().and_then(find_usual) == Some(column)
+                || ids.is_some_and(|ids| ids.contains(&column))
         };
         let context = (0..header.names.len())
             .filter(|&column| !header.is_dropped(column) && !has_role(column))
@@ -245,21 +253,27 @@ impl Layout {
         let roles = [self.outcome, self.weight, self.group].into_iter().flatten();
         let context = self.context.iter().map(|&(column, _)| column);
         let known: HashSet<usize> = self.ids.into_iter().flatten().chain(roles).chain(sides).chain(context).collect();
-        let is_outcome = |name: &str| ["outcome", "winner"].contains(&name) || columns.label.as_deref() == Some(name);
-        let is_read_over = |column: usize| {
-            let name = header.names[column].as_str();
-            header.is_dropped(column) || name == "time" || (!files.with_outcomes && is_outcome(name))
+        let over = ["time"].into_iter().chain(columns.time.as_deref());
+        let outcomes =
+            ["outcome", "winner"].into_iter().chain(columns.label.as_deref()).filter(|_| !files.with_outcomes);
+        let read_over: HashSet<usize> = over.chain(outcomes).filter_map(|name| header.position(name)).collect();
+        let is_unknown =
+            |column: &usize| !known.contains(column) && !read_over.contains(column) && !header.is_dropped(*column);
+        let unknown: Vec<usize> = (0..header.names.len()).filter(is_unknown).collect();
+        let Some(&first) = unknown.first() else { return Ok(()) };
+        const KNOWN: &str = "known are left, right, outcome (or winner), weight, group, time, left.NAME with right.NAME, and \
+                             pair.NAME";
+        let names: Vec<&str> = unknown.iter().map(|&column| header.names[column].as_str()).collect();
+        let (place, problem, which) = match names.as_slice() {
+            [only] => (header.place_of(first), format!("not a column of a pair table: {KNOWN}"), drop_hint(only)),
+            all => {
+                let all = all.join(",");
+                let problem = format!("{} columns mean nothing in a pair table ({all}): {KNOWN}", names.len());
+                (header.place(), problem, format!("--drop {all}"))
+            }
         };
-        let unknown = (0..header.names.len()).find(|at| !known.contains(at) && !is_read_over(*at));
-        match unknown {
-            None => Ok(()),
-            Some(column) => Err(Error::data(
-                header.place_of(column),
-                "not a column of a pair table: known are left, right, outcome (or winner), weight, group, time, \
-                 left.NAME with right.NAME, and pair.NAME",
-                format!("rename it, or leave it out with {}", drop_hint(&header.names[column])),
-            )),
-        }
+        let pronoun = if names.len() == 1 { "it" } else { "them" };
+        Err(Error::data(place, problem, format!("rename {pronoun}, or leave {pronoun} out with {which}")))
     }
 
     fn check_features(&self, header: &Header, catalogue: &Catalogue) -> Result<()> {
@@ -282,20 +296,36 @@ impl Layout {
 fn find_sides(header: &Header) -> Result<Vec<SideFeature>> {
     let mut sides = Vec::new();
     for (column, name) in header.names.iter().enumerate().filter(|(column, _)| !header.is_dropped(*column)) {
-        let (feature, partner) = match (name.strip_prefix("left."), name.strip_prefix("right.")) {
+        let (feature, partner) = match (without_prefix(name, "left."), without_prefix(name, "right.")) {
             (Some(feature), _) if !feature.is_empty() => (feature, format!("right.{feature}")),
             (_, Some(feature)) if !feature.is_empty() => (feature, format!("left.{feature}")),
             _ => continue,
         };
         match header.find(&partner) {
             None => return Err(lone_column(header, column, &partner)),
-            Some(right) if name.starts_with("left.") => {
+            Some(right) if without_prefix(name, "left.").is_some() => {
                 sides.push(SideFeature { feature: feature.to_string(), left: column, right });
             }
             Some(_) => {}
         }
     }
     Ok(sides)
+}
+
+/// A name without what it begins with, in any letter case.
+fn without_prefix<'a>(name: &'a str, prefix: &str) -> Option<&'a str> {
+    let (start, rest) = name.split_at_checked(prefix.len())?;
+    start.eq_ignore_ascii_case(prefix).then_some(rest)
+}
+
+/// A column of ids for one side alone.
+fn lone_side(header: &Header, column: usize, partner: &str, side: &str) -> Error {
+    let name = &header.names[column];
+    Error::data(
+        header.place_of(column),
+        format!("column {name} without a column {partner}; columns: {}", header.listing()),
+        format!("add {partner}, name the column with --{side} COL, or leave {name} out with --drop {name}"),
+    )
 }
 
 fn lone_column(header: &Header, column: usize, partner: &str) -> Error {

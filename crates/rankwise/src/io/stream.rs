@@ -74,6 +74,14 @@ impl ItemStream {
         self.source.blame(part)?.map(|table| table.into_ranking()).transpose()
     }
 
+    /// What is to be told of how the source is read.
+    pub fn notes(&self) -> &[String] {
+        match &self.kind {
+            Kind::Lines(_) | Kind::Blocks(_) => &[],
+            Kind::Rows(rows) => rows.notes(),
+        }
+    }
+
     /// Columns that are never features and that nothing is read from.
     pub fn unused_columns(&self) -> &[String] {
         match &self.kind {

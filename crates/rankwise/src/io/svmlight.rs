@@ -33,7 +33,8 @@ const PIECE_BYTES: usize = 1 << 19;
 pub(super) fn read(source: &Source, columns: &Columns, precision: Precision) -> Result<ItemTable> {
     check_columns(source, columns)?;
     let can_read_again = source.can_read_again();
-    let input = Input { source, index_base: columns.index_base, can_read_again, piece_bytes: PIECE_BYTES };
+    let Columns { index_base, most_features, .. } = *columns;
+    let input = Input { source, index_base, most_features, can_read_again, piece_bytes: PIECE_BYTES };
     input.read(precision, || source.open())
 }
 
@@ -46,7 +47,7 @@ pub(super) fn read_joined(
 ) -> Result<ItemTable> {
     let can_read_again = sources.iter().all(Source::can_read_again);
     let whole = Source::Copy { path: name.into(), name: name.into(), format: Format::SvmLight };
-    let input = Input { source: &whole, index_base, can_read_again, piece_bytes: PIECE_BYTES };
+    let input = Input { source: &whole, index_base, most_features: None, can_read_again, piece_bytes: PIECE_BYTES };
     input.read(precision, || {
         let mut all: Box<dyn Read> = Box::new(io::empty());
         let mut action = "read";
@@ -74,11 +75,11 @@ pub(super) fn check_columns(source: &Source, columns: &Columns) -> Result<()> {
 /// Hands over the items one by one, while the lines after them are parsed.
 pub(super) fn for_each(
     source: &Source,
-    base: IndexBase,
+    columns: &Columns,
     must_fit_f32: bool,
     take: &mut dyn FnMut(&ItemRow<'_>) -> Result<()>,
 ) -> Result<()> {
-    let rules = Rules { base: base.first(), must_fit_f32 };
+    let rules = Rules::new(columns.index_base, columns.most_features, must_fit_f32);
     let name = source.name();
     let mut heads = gather::LineHeads::default();
     for_each_chunk::<f64>(source.open()?, &name, rules, PIECE_BYTES, |chunk| {
@@ -90,6 +91,7 @@ pub(super) fn for_each(
 struct Input<'a> {
     source: &'a Source,
     index_base: IndexBase,
+    most_features: Option<usize>,
     can_read_again: bool,
     piece_bytes: usize,
 }
@@ -123,7 +125,7 @@ impl Input<'_> {
     }
 
     fn rules(&self, must_fit_f32: bool) -> Rules {
-        Rules { base: self.index_base.first(), must_fit_f32 }
+        Rules::new(self.index_base, self.most_features, must_fit_f32)
     }
 
     fn finish<T: Stored>(&self, gathered: gather::Gathered<T>) -> Result<ItemTable> {
@@ -156,6 +158,7 @@ fn finished<T: Stored>(rows: RowStore<T>, rest: gather::Heads, source: String) -
         weights,
         group_weights: None,
         unused_columns: Vec::new(),
+        notes: Vec::new(),
         source,
     })
 }

@@ -20,8 +20,10 @@ pub(super) struct Header {
     pub(super) names: Vec<String>,
     /// Where each name is.
     positions: HashMap<String, usize>,
-    /// Whether the user leaves each column out.
+    /// Whether each column is left out, by the user or because it numbers the rows.
     dropped: Vec<bool>,
+    /// A column that numbers the rows from 0 on, as pandas writes its index.
+    index: Option<usize>,
     /// The line it stands in, where files have lines.
     line: Option<u64>,
 }
@@ -37,9 +39,26 @@ impl Header {
         self.dropped[column]
     }
 
-    /// Where a column is.
+    /// Where a column of exactly this name is, unless the user leaves it out.
+    pub(super) fn find_exactly(&self, name: &str) -> Option<usize> {
+        self.positions.get(name).copied().filter(|&column| !self.is_dropped(column))
+    }
+
+    /// Where a column is; if none has this name, the only one that has it in other letter case.
     pub(super) fn position(&self, name: &str) -> Option<usize> {
-        self.positions.get(name).copied()
+        self.positions.get(name).copied().or_else(|| {
+            let mut alike = (0..self.names.len()).filter(|&column| is_alike(&self.names[column], name));
+            alike.next().filter(|_| alike.next().is_none())
+        })
+    }
+
+    /// What is to be told of how columns were read.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let note = |column: usize| match self.names[column].as_str() {
+            "" => format!("left out column {}, which has no name and numbers the rows", column + 1),
+            name => format!("left out the column {name}, which numbers the rows"),
+        };
+        self.index.map(note).into_iter().collect()
     }
 
     /// The header as a place.
@@ -57,46 +76,40 @@ impl Header {
         self.names.join(", ")
     }
 
+    fn nameless(&self, column: usize) -> Error {
+        Error::data(self.place_of(column), "a column without a name", "name it, or take it out of the file")
+    }
+
     /// Leaves out the columns of these names; those that are not there are somebody else's business.
     fn drop_columns(&mut self, names: &[String]) {
         self.dropped = vec![false; self.names.len()];
-        for column in names.iter().filter_map(|name| self.positions.get(name)) {
-            self.dropped[*column] = true;
-        }
+        let columns: Vec<usize> = names.iter().filter_map(|name| self.position(name)).collect();
+        columns.into_iter().for_each(|column| self.dropped[column] = true);
     }
 
     /// Takes the names in, which must be there and distinct.
-    fn fill(&mut self, names: Vec<String>, source: &Source) -> Result<()> {
+    fn fill(&mut self, names: Vec<String>, separator: Option<u8>) -> Result<()> {
         self.names = names;
-        if let [only] = self.names.as_slice()
-            && let Some(other) = [';', '\t', ','].into_iter().find(|&separator| only.contains(separator))
+        if let ([only], Some(separator)) = (self.names.as_slice(), separator)
+            && let Some(&(other, word)) = SEPARATORS.iter().find(|(other, _)| only.contains(char::from(*other)))
         {
-            // A name that tells the format has the last word, so that no option would help.
-            let is_named =
-                matches!(source, Source::File { path, .. } if Format::of_path(path).is_ok_and(Format::is_table));
-            let (expected, remedy) = match (source.format(), other, is_named) {
-                (Format::Csv, '\t', true) => ("commas", "for tabs rename the file from .csv to .tsv"),
-                (Format::Csv, '\t', false) => ("commas", "for tabs read it with --input-format tsv"),
-                (Format::Tsv, ',', true) => ("tabs", "for commas rename the file from .tsv to .csv"),
-                (Format::Tsv, ',', false) => ("tabs", "for commas read it with --input-format csv"),
-                (Format::Csv, ..) => ("commas", "separate the columns by commas"),
-                (Format::Tsv | Format::SvmLight | Format::Blocks | Format::Parquet, ..) => {
-                    ("tabs", "separate the columns by tabs")
-                }
+            let expected = match SEPARATORS.iter().find(|(known, _)| *known == separator) {
+                Some((_, word)) => (*word).to_string(),
+                None => format!("{:?}", char::from(separator)),
             };
+            let typed = if other == b'\t' { "tab".into() } else { format!("'{}'", char::from(other)) };
             return Err(Error::data(
                 self.place_of(0),
-                format!("the header is one column that contains {other:?}, expected columns separated by {expected}"),
-                remedy,
+                format!(
+                    "the header is one column that contains {:?}, expected columns separated by {expected}",
+                    char::from(other)
+                ),
+                format!("for {word} add --separator {typed}"),
             ));
         }
         for (column, name) in self.names.iter().enumerate() {
-            if name.is_empty() {
-                return Err(Error::data(
-                    self.place_of(column),
-                    "a column without a name",
-                    "name it, or take it out of the file",
-                ));
+            if name.is_empty() && self.index != Some(column) {
+                return Err(self.nameless(column));
             }
             if let Some(first) = self.positions.insert(name.clone(), column) {
                 return Err(Error::data(
@@ -109,6 +122,17 @@ impl Header {
         Ok(())
     }
 }
+
+/// Bytes that separate columns somewhere, with their words.
+const SEPARATORS: [(u8, &str); 4] = [(b';', "semicolons"), (b'\t', "tabs"), (b',', "commas"), (b'|', "bars")];
+
+/// Whether two names differ in letter case alone.
+fn is_alike(a: &str, b: &str) -> bool {
+    a.eq_ignore_ascii_case(b)
+}
+
+/// What pandas calls an index without a name: nothing, or this once it has read that back.
+const INDEX_NAMES: [&str; 2] = ["", "Unnamed: 0"];
 
 /// How to leave a column out; the columns of the two sides go together.
 pub(super) fn drop_hint(name: &str) -> String {
@@ -123,6 +147,8 @@ pub(super) struct Table {
     pub(super) header: Header,
     rows: Rows,
     n_rows: usize,
+    /// The first row was read to see what is in it.
+    is_ahead: bool,
 }
 
 /// Where rows come from.
@@ -149,15 +175,17 @@ impl Table {
             names: Vec::new(),
             positions: HashMap::new(),
             dropped: Vec::new(),
+            index: None,
             line: None,
         };
-        let (mut table, names) = match (source.format().delimiter(), source.format()) {
+        let delimiter = source.format().delimiter().map(|usual| columns.separator.unwrap_or(usual));
+        let (mut table, names) = match (delimiter, source.format()) {
             (Some(delimiter), _) => Self::open_text(header, delimiter, source)?,
             #[cfg(feature = "parquet")]
             (None, Format::Parquet) => {
                 let rows = ParquetRows::open(source)?;
                 let names = rows.names().to_vec();
-                (Table { header, rows: Rows::Parquet(Box::new(rows)), n_rows: 0 }, names)
+                (Table { header, rows: Rows::Parquet(Box::new(rows)), n_rows: 0, is_ahead: false }, names)
             }
             #[cfg(not(feature = "parquet"))]
             (None, Format::Parquet) => return Err(super::source::without_parquet(&name)),
@@ -173,8 +201,12 @@ impl Table {
                 });
             }
         };
-        table.header.fill(names, source)?;
+        table.find_index(&names, columns)?;
+        table.header.fill(names, delimiter)?;
         table.header.drop_columns(&columns.drop);
+        if let Some(column) = table.header.index {
+            table.header.dropped[column] = true;
+        }
         #[cfg(feature = "parquet")]
         if let Rows::Parquet(rows) = &mut table.rows {
             rows.leave_out(&table.header.dropped);
@@ -202,7 +234,7 @@ impl Table {
         header.line = Some(1);
         let record = csv::ByteRecord::new();
         let rows = Rows::Text(Box::new(TextRows { reader, record, path, action }));
-        let mut table = Table { header, rows, n_rows: 0 };
+        let mut table = Table { header, rows, n_rows: 0, is_ahead: false };
         if !table.read_record()? {
             return Err(Error::data(
                 table.header.place(),
@@ -217,6 +249,34 @@ impl Table {
         Ok((table, names))
     }
 
+    /// The first column numbers the rows if it is called as pandas calls its index and begins with 0; rows that go on otherwise
+    /// are an error.
+    fn find_index(&mut self, names: &[String], columns: &Columns) -> Result<()> {
+        let is_named = |name: &String| columns.given().any(|(_, given)| given == name);
+        let is_index = |name: &&String| INDEX_NAMES.contains(&name.as_str()) && !is_named(name);
+        if names.len() > 1 && names.first().filter(is_index).is_some() && matches!(self.rows, Rows::Text(_)) {
+            self.is_ahead = self.read_record()?;
+            let begins_with_0 = self.is_ahead && self.n_fields() == names.len() && self.text(0)? == "0";
+            self.header.index = begins_with_0.then_some(0);
+        }
+        Ok(())
+    }
+
+    /// The cell that numbers the current row does.
+    fn check_index(&self) -> Result<()> {
+        let Some(column) = self.header.index else { return Ok(()) };
+        if self.text(column)?.parse() == Ok(self.n_rows - 1) {
+            return Ok(());
+        }
+        let (found, name) = (self.text(column)?, &self.header.names[column]);
+        let problem = format!("found {found:?} where the rows before are numbered from 0 on, as an index of pandas is");
+        let remedy = match name.as_str() {
+            "" => "name the column, or take it out of the file".into(),
+            name => format!("rename the column, or leave it out with --drop {name:?}"),
+        };
+        Err(Error::data(self.place(column), problem, remedy))
+    }
+
     fn n_fields(&self) -> usize {
         match &self.rows {
             Rows::Text(rows) => rows.record.len(),
@@ -227,7 +287,7 @@ impl Table {
 
     /// Goes to the next row; false after the last one. A table without rows is an error.
     pub(super) fn next_row(&mut self) -> Result<bool> {
-        if !self.read_record()? {
+        if !std::mem::take(&mut self.is_ahead) && !self.read_record()? {
             if self.n_rows > 0 {
                 return Ok(false);
             }
@@ -246,6 +306,7 @@ impl Table {
                 "give every row one field per column, in quotes where a field contains the separator",
             ));
         }
+        self.check_index()?;
         Ok(true)
     }
 

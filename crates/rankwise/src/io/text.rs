@@ -90,6 +90,10 @@ impl TextReader {
                     byte = b'\n';
                 }
                 self.step(byte);
+                // What stands before is parsed first; bytes that are no text at all are told of instead.
+                if self.misplaced.is_some() && self.until_end.is_none() {
+                    return kept;
+                }
                 chunk[kept] = byte;
                 kept += 1;
             }
@@ -158,6 +162,9 @@ impl Read for TextReader {
             return Ok(0);
         }
         loop {
+            if let (Some(fault), None) = (self.misplaced, self.until_end) {
+                return Err(io::Error::other(fault));
+            }
             let n = if self.until_end == Some(0) { 0 } else { self.source.read(buffer)? };
             if n == 0 {
                 break;
@@ -166,10 +173,6 @@ impl Read for TextReader {
                 self.until_end = Some(self.until_end.unwrap_or(AFTER_NUL).saturating_sub(n));
             }
             let kept = self.follow(&mut buffer[..n]);
-            // Bytes that are no text at all are told of first.
-            if let (Some(fault), None) = (self.misplaced, self.until_end) {
-                return Err(io::Error::other(fault));
-            }
             if kept > 0 {
                 self.last = buffer[kept - 1];
                 return Ok(kept);

@@ -225,3 +225,19 @@ fn a_large_index_costs_no_memory() {
     let features = &table.items.features;
     assert_eq!((features.n_cols(), features.n_stored(), features.is_sparse()), (2_147_483_647, 2, true));
 }
+
+#[test]
+fn features_beyond_those_wanted_are_read_over() {
+    let folder = Files::new();
+    let text = "1 qid:1 1:2 2:3 3:4\n0 qid:1 2:5 400000:1 # b\n2 qid:1 400000:7\n";
+    let source = folder.write("items.svm", text);
+    let columns = Columns { most_features: Some(2), ..Columns::default() };
+    for precision in [Precision::F64, Precision::Auto] {
+        let table = read_items(&source, &columns, precision).unwrap();
+        assert_eq!(table.items.features.to_dense(), [2.0, 3.0, 0.0, 5.0, 0.0, 0.0]);
+        assert_eq!((table.items.features.n_cols(), table.labels), (2, Some(vec![1.0, 0.0, 2.0])));
+    }
+    // What is read over is checked all the same.
+    let wrong = folder.write("wrong.svm", "1 1:2 3:x\n");
+    says(read_items(&wrong, &columns, Precision::F64), &["wrong.svm, line 1"]);
+}

@@ -268,3 +268,74 @@ fn outcomes_that_are_not_wanted_are_read_over() {
     let table = read_pairs(&unjudged).unwrap();
     assert_eq!((table.set.n_pairs(), table.outcomes), (2, None));
 }
+
+#[test]
+fn sides_of_other_names() {
+    let named =
+        |left: &str, right: &str| Columns { left: Some(left.into()), right: Some(right.into()), ..Columns::default() };
+    let table = pairs_with("model_a,model_b,winner\nx,y,model_a\ny,z,tie\n", named("model_a", "model_b")).unwrap();
+    assert_eq!((ids(&table), numbers(&table)), (vec!["x", "y", "z"], vec![(0, 1), (1, 2)]));
+    says(pairs_with("a,b,outcome\nx,y,left\n", named("a", "c")), &["no column c, named by --right", "columns: a, b"]);
+    says(pairs("home,right,outcome\nx,y,left\n"), &["column 2 (right)", "without a column left", "--left COL"]);
+}
+
+#[test]
+fn headers_in_other_letter_case() {
+    let table = pairs("Left,RIGHT,Outcome,Left.x,right.X,Weight\na,b,left,1,2,3\n").unwrap();
+    assert_eq!((ids(&table), feature_names(&table), table.weights), (vec!["a", "b"], vec!["x"], Some(vec![3.0])));
+    // Of items only names that no feature has: a weight may be one.
+    let table = items("ID,Label,QID,Weight\na,1,q,70\nb,2,q,80\n").unwrap();
+    assert_eq!(table.items.feature_names, Some(vec!["Weight".to_string()]));
+    assert_eq!((table.labels, table.items.ids), (Some(vec![1.0, 2.0]), Some(vec!["a".into(), "b".into()])));
+    // What is written exactly so goes first, and of two others neither is meant.
+    let table = items("Label,label\n1,2\n").unwrap();
+    assert_eq!((table.labels, table.items.feature_names), (Some(vec![2.0]), Some(vec!["Label".to_string()])));
+    assert_eq!(items("LABEL,Label\n1,2\n").unwrap().labels, None);
+}
+
+#[test]
+fn the_index_of_pandas_is_no_feature() {
+    for name in ["", "Unnamed: 0"] {
+        let table = items(&format!("{name},label,x\n0,1,5\n1,2,6\n2,3,7\n")).unwrap();
+        assert_eq!(table.items.feature_names, Some(vec!["x".to_string()]), "{name:?}");
+        assert!(table.notes.iter().any(|note| note.contains("numbers the rows")), "{:?}", table.notes);
+        let table = pairs(format!("{name},left,right,outcome\n0,a,b,left\n1,b,c,tie\n")).unwrap();
+        assert_eq!((table.set.n_pairs(), table.notes.len()), (2, 1));
+    }
+    // Numbers that begin elsewhere are a feature, as ever.
+    let table = items("Unnamed: 0,label\n7,1\n8,2\n").unwrap();
+    assert_eq!((table.items.feature_names, table.notes), (Some(vec!["Unnamed: 0".to_string()]), Vec::new()));
+}
+
+#[test]
+fn columns_between_other_separators() {
+    let by = |separator| Columns { separator: Some(separator), ..Columns::default() };
+    for separator in [';', '|', '\t', ' '] {
+        let text = "left,right,outcome\n\"a,b\",c,left\n".replace(',', &separator.to_string());
+        let table = pairs_with(&text, by(separator as u8)).unwrap();
+        assert_eq!(ids(&table), [format!("a{separator}b").as_str(), "c"], "{separator:?}");
+    }
+}
+
+#[test]
+fn groups_that_would_be_learnt_from_are_told() {
+    let notes = |content: &str, columns: Columns| items_with(content, columns).unwrap().notes;
+    for name in ["group", "query", "query_id", "Group"] {
+        let text = format!("label,{name},x\n1,7,2\n2,8,3\n");
+        let found = notes(&text, Columns::default());
+        assert!(found.len() == 1 && found[0].contains(&format!("--group {name}")), "{found:?}");
+        let given = Columns { group: Some(name.into()), ..Columns::default() };
+        assert_eq!(notes(&text, given), Vec::<String>::new());
+    }
+    assert!(notes("label,sample_weight\n1,2\n", Columns::default())[0].contains("--weight sample_weight"));
+    assert_eq!(notes("label,qid,group\n1,a,2\n", Columns::default()), Vec::<String>::new());
+}
+
+#[test]
+fn classes_that_differ_in_letter_case_are_told() {
+    let folder = Files::new();
+    let source = folder.write("items.csv", "label,x\nyes,1\nYes,2\nno,3\nYES,4\n");
+    let table = rankwise::io::read_classes(&source, &Columns::default(), Precision::F64).unwrap();
+    assert_eq!(table.notes.len(), 1);
+    assert!(table.notes[0].starts_with("YES, Yes, yes are 3 classes"), "{:?}", table.notes);
+}

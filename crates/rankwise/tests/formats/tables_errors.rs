@@ -141,18 +141,21 @@ fn unclosed_quotes() {
 
 #[test]
 fn separators() {
-    says(pairs("left;right;outcome\na;b;left\n"), &["pairs.csv, line 1, column 1", "';'", "by commas"]);
-    says(pairs("left\tright\na\tb\n"), &["pairs.csv, line 1", "rename the file from .csv to .tsv"]);
+    says(
+        pairs("left;right;outcome\na;b;left\n"),
+        &["pairs.csv, line 1, column 1", "';'", "by commas", "add --separator ';'"],
+    );
+    says(pairs("left\tright\na\tb\n"), &["pairs.csv, line 1", "for tabs add --separator tab"]);
     let tsv = Files::new();
     let source = tsv.write("pairs.tsv", "left,right\na,b\n");
     says(
         read_pairs(&files(source, None, Columns::default())),
-        &["pairs.tsv, line 1", "rename the file from .tsv to .csv"],
+        &["pairs.tsv, line 1", "for commas add --separator ','"],
     );
     // A name that does not tell the format leaves it to the option.
     std::fs::write(tsv.path("pairs"), "left,right\na,b\n").unwrap();
     let source = Source::parse(tsv.path("pairs").to_str().unwrap(), Some(Format::Tsv)).unwrap();
-    says(read_pairs(&files(source, None, Columns::default())), &["pairs, line 1", "--input-format csv"]);
+    says(read_pairs(&files(source, None, Columns::default())), &["pairs, line 1", "--separator ','"]);
 }
 
 #[test]
@@ -252,4 +255,16 @@ fn text_behind_a_closing_quote_is_no_part_of_the_field() {
     // Blanks behind it are as good as none, and a quote within a field is written twice.
     let table = pairs("left,right,outcome\n\"a\" ,\"b\"\"c\",\"left\"\t\n").unwrap();
     assert_eq!(ids(&table), ["a", "b\"c"]);
+}
+
+#[test]
+fn all_columns_that_mean_nothing_are_named_at_once() {
+    let parts = ["pairs.csv, line 1", "3 columns", "(elo,site,round)", "--drop elo,site,round"];
+    says(pairs("left,elo,right,site,outcome,round\na,1,b,x,left,2\n"), &parts);
+}
+
+#[test]
+fn a_column_that_stops_numbering_the_rows_is_no_index() {
+    says(items(",id,x\n0,a,1\n2,b,2\n"), &["items.csv, line 3, column 1", "found \"2\"", "name the column"]);
+    says(items(",id,x\n5,a,1\n6,b,2\n"), &["items.csv, line 1, column 1", "without a name"]);
 }

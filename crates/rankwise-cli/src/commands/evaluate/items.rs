@@ -20,7 +20,9 @@ use crate::text::count;
 pub(super) struct Files<'a> {
     pub(super) model: &'a Path,
     pub(super) source: &'a Source,
-    pub(super) columns: &'a Columns,
+    pub(super) columns: Columns,
+    /// Whether features beyond those of the model are read over.
+    pub(super) ignore_extra: bool,
 }
 
 /// Measures a model on items.
@@ -35,12 +37,14 @@ pub(super) fn run(files: &Files<'_>, plan: &RankedPlan, output: &Output) -> Run<
     }
     let model = io::read_model(files.model)?;
     let rival = plan.rival.as_deref().map(|path| Ok::<_, Failure>((path, io::read_model(path)?))).transpose()?;
+    let n_features = rival.as_ref().map_or(0, |(_, rival)| rival.scorer.n_features).max(model.scorer.n_features);
+    let columns = &Columns { most_features: files.ignore_extra.then_some(n_features), ..files.columns.clone() };
     if of_labels(&model, files, plan)? {
         if model.classes.is_some() {
-            let (table, verdicts) = io::classify_items(files.source, files.columns, &model)?;
+            let (table, verdicts) = io::classify_items(files.source, columns, &model)?;
             return classes::tell(&classes::Known::new(&model, table)?, &verdicts, &plan.of_labels, output);
         }
-        let (table, mut scores) = io::score_items(files.source, files.columns, &[&model.scorer])?;
+        let (table, mut scores) = io::score_items(files.source, columns, &[&model.scorer])?;
         let scores = scores.pop().unwrap_or(Ok(Vec::new()))?;
         if let Some(rule) = &model.grades {
             let known = classes::Known::of_grades(rule, &table.into_ranking()?);
@@ -50,7 +54,7 @@ pub(super) fn run(files: &Files<'_>, plan: &RankedPlan, output: &Output) -> Run<
     }
     let scorers: Vec<&Scorer> =
         [Some(&model), rival.as_ref().map(|rival| &rival.1)].into_iter().flatten().map(|model| &model.scorer).collect();
-    let (table, mut scores) = io::score_items(files.source, files.columns, &scorers)?;
+    let (table, mut scores) = io::score_items(files.source, columns, &scorers)?;
     let data = table.into_ranking()?;
     output.note(|| format!("read {} in {}", count(data.n_items(), "item"), count(data.groups.len(), "group")));
     let scores_of_rival = scores.drain(1..).next();

@@ -20,8 +20,8 @@ use crate::plan::{self, EvaluatePlan};
 pub(super) fn run(args: &EvaluateArgs, common: &Common, output: &Output) -> Run<()> {
     match plan::evaluate(args, common)? {
         EvaluatePlan::Pairs(plan) => pairs::run(&plan, args, output),
-        EvaluatePlan::Items { model, source, columns, ranked } => {
-            items::run(&items::Files { model: &model, source: &source, columns: &columns }, &ranked, output)
+        EvaluatePlan::Items { model, source, columns, ignore_extra, ranked } => {
+            items::run(&items::Files { model: &model, source: &source, columns, ignore_extra }, &ranked, output)
         }
         EvaluatePlan::Run { qrels, run, queries, ranked } => {
             run::run(&run::Files { qrels: &qrels, run: &run, queries }, &ranked, output)

@@ -97,7 +97,7 @@ pub(super) fn run(args: &RateArgs, common: &Common, output: &Output) -> Run<()> 
 
 /// What of the file was of no use, and what was put in order.
 fn input_warnings(table: &PairTable, games: &Games, plan: &RatePlan) -> Vec<String> {
-    let mut warnings = Vec::new();
+    let mut warnings = table.notes.clone();
     let is_online = matches!(plan.board.system, RatingSystem::Online(_));
     if let Some(times) = &table.times {
         let n_late = times.numbers.windows(2).filter(|pair| pair[1] < pair[0]).count();

@@ -24,6 +24,8 @@ const ITEMS: usize = 3;
 /// Makes the report; nothing is written before everything is made.
 pub(super) fn run(source: &Source, columns: &Columns, args: &ReportArgs, common: &Common, output: &Output) -> Run<()> {
     let model = io::read_model(&args.model)?;
+    let n_features = args.extra.ignore_extra.then_some(model.scorer.n_features);
+    let columns = &Columns { most_features: n_features, ..columns.clone() };
     if model.class_rule.is_some() {
         return labels::of_classes(&model, source, columns, args, output);
     }

@@ -81,6 +81,7 @@ impl BlockFile {
             weights: self.some(self.shape.has_weights, blocks, Array::Weights)?,
             group_weights,
             unused_columns: Vec::new(),
+            notes: Vec::new(),
             source: self.name.clone(),
         })
     }

@@ -71,13 +71,17 @@ impl<'a> Input<'a> {
     /// Items in memory, which messages call `name`.
     pub(super) fn held(ranking: &'a Ranking, names: Option<Vec<String>>, name: &str, how: &Conversion<'a>) -> Self {
         const NO_COLUMNS: &Columns = &Columns {
+            left: None,
+            right: None,
             id: None,
             weight: None,
             group: None,
             time: None,
             label: None,
             drop: Vec::new(),
+            separator: None,
             index_base: IndexBase::One,
+            most_features: None,
         };
         Input {
             source: Source::Copy { path: PathBuf::new(), name: name.into(), format: Format::Csv },
@@ -135,6 +139,12 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// What is to be told of how it is read.
+    pub(super) fn notes(&self) -> Result<Vec<String>> {
+        let is_table = self.held.is_none() && self.source.format().is_table();
+        if is_table { items::notes(&self.source, self.columns) } else { Ok(Vec::new()) }
+    }
+
     /// Every item in the order of the file.
     pub(super) fn for_each(&self, take: Take<'_>) -> Result<()> {
         let mut n = 0usize;
@@ -151,7 +161,7 @@ impl<'a> Input<'a> {
         match &self.blocks {
             Some(file) => for_each_of_blocks(file, &mut each),
             None if self.source.format() == Format::SvmLight => {
-                svmlight::for_each(&self.source, self.columns.index_base, self.must_fit_f32, &mut each)
+                svmlight::for_each(&self.source, self.columns, self.must_fit_f32, &mut each)
             }
             None => items::for_each(&self.source, self.columns, self.must_fit_f32, &mut each),
         }

@@ -5,6 +5,7 @@ use super::fault::{Fault, Found, Line};
 use super::number::{any_number, byte, digits, expected_index, token_end, usual_number, usual_value};
 use crate::data::{Block, ColumnDigits, ColumnRanges, Stored, has_f32_magnitude};
 use crate::error::Result;
+use crate::io::IndexBase;
 
 /// Larger indices are refused.
 pub(super) const MAX_INDEX: u64 = i32::MAX as u64;
@@ -18,6 +19,16 @@ pub(super) struct Rules {
     pub(super) base: u64,
     /// Whether numbers that only f64 can hold are errors.
     pub(super) must_fit_f32: bool,
+    /// Indices from here on are read over.
+    pub(super) end: u64,
+}
+
+impl Rules {
+    pub(super) fn new(base: IndexBase, most_features: Option<usize>, must_fit_f32: bool) -> Self {
+        let base = base.first();
+        let end = most_features.map_or(u64::MAX, |most| base.saturating_add(most as u64));
+        Rules { base, must_fit_f32, end }
+    }
 }
 
 /// Where something is: line (counted from 1) and column.
@@ -192,17 +203,13 @@ impl<T: Stored> Chunk<T> {
                         let previous = (next > rules.base).then(|| next - 1);
                         return line.wrong_index(at, index, rules.base, previous);
                     }
-                    if index > next && !has_gaps {
+                    if index > next && !has_gaps && index < rules.end {
                         has_gaps = self.leave_out((index - rules.base) as usize);
                     }
                     next = index;
                     value_at
                 }
             };
-            if has_gaps {
-                self.row_columns.push((next - rules.base) as u32);
-            }
-            next += 1;
             let value;
             (value, at) = match usual_value(text, value_at) {
                 Some((value, end, is_long)) => {
@@ -214,6 +221,13 @@ impl<T: Stored> Chunk<T> {
                     unusual_value(line, value_at, at, rules)?
                 }
             };
+            next += 1;
+            if next > rules.end {
+                continue;
+            }
+            if has_gaps {
+                self.row_columns.push((next - 1 - rules.base) as u32);
+            }
             self.row.push(value);
         }
     }

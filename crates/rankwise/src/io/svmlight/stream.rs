@@ -35,7 +35,7 @@ impl LineStream {
             source: source.name(),
             pieces: Pieces::new(text.reader, PIECE_BYTES.min(part_bytes)),
             action: text.action,
-            rules: Rules { base: columns.index_base.first(), must_fit_f32: false },
+            rules: Rules::new(columns.index_base, columns.most_features, false),
             part_bytes,
             by_group,
             text: Vec::new(),

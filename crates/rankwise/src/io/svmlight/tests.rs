@@ -98,7 +98,7 @@ fn plain_line(bytes: &[u8], base: u64) -> std::result::Result<Option<(PlainLine,
 
 fn read_in_pieces(text: &[u8], base: IndexBase, precision: Precision, piece_bytes: usize) -> Result<ItemTable> {
     let source = Source::Stdin(super::super::Format::SvmLight);
-    let input = Input { source: &source, index_base: base, can_read_again: true, piece_bytes };
+    let input = Input { source: &source, index_base: base, most_features: None, can_read_again: true, piece_bytes };
     input.read(precision, || Ok(Decompressed { reader: Box::new(Cursor::new(text.to_vec())), action: "read" }))
 }
 
@@ -353,7 +353,13 @@ fn a_failing_source_comes_after_what_it_gave() {
     }
     let read = |text: &str| {
         let source = Source::Stdin(super::super::Format::SvmLight);
-        let input = Input { source: &source, index_base: IndexBase::One, can_read_again: false, piece_bytes: 16 };
+        let input = Input {
+            source: &source,
+            index_base: IndexBase::One,
+            most_features: None,
+            can_read_again: false,
+            piece_bytes: 16,
+        };
         let reader = || Box::new(Failing(Cursor::new(text.as_bytes().to_vec())));
         let table = input.read(Precision::F32, || Ok(Decompressed { reader: reader(), action: "read" }));
         table.unwrap_err().to_string()
