@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 __version__: str
 MOST_THREADS: int
 __all__ = [
-    "Board",
     "MOST_THREADS",
+    "Board",
     "Groups",
     "Items",
     "JudgedPairs",

@@ -494,3 +494,21 @@ def test_examples_say_what_happens() -> None:
     found = doctest.testmod(datasets)
     assert found.attempted > 0
     assert found.failed == 0
+
+
+def test_tables_of_others_are_read(tmp_path):
+    games = tmp_path / "games.csv"
+    games.write_text(";home;away;Outcome\n0;a;b;left\n1;b;c;tie\n")
+    with pytest.raises(DataError, match="separator ';'"):
+        datasets.load_pairs(games)
+    with pytest.warns(RankwiseWarning, match="numbers the rows"):
+        data = datasets.load_pairs(games, left="home", right="away", separator=";")
+    assert data.pairs.tolist() == [[0, 1], [1, 2]] and data.y.tolist() == [-1, 0]
+    for wrong in (";;", '"', "", 59):
+        with pytest.raises(ParameterError, match="separator"):
+            datasets.load_pairs(games, separator=wrong)
+    items = tmp_path / "items.csv"
+    items.write_text("label|group|x\n1|7|2\n2|7|3\n")
+    with pytest.warns(RankwiseWarning, match="group='group'"):
+        found = datasets.load_items(items, separator="|")
+    assert found.X.shape == (2, 2)

@@ -323,7 +323,8 @@ def test_the_models_of_others_are_refused(tmp_path):
 
 def test_labels_that_float64_would_merge_are_refused():
     x = np.arange(4.0).reshape(-1, 1)
-    for y in ([2**53, 2**53 + 1, 2**53, 2**53 + 1], np.array([0, 1, 2, -(2**60)]), np.array([0, 1, 2, 2**63], dtype=np.uint64)):
+    negative, unsigned = np.array([0, 1, 2, -(2**60)]), np.array([0, 1, 2, 2**63], dtype=np.uint64)
+    for y in ([2**53, 2**53 + 1, 2**53, 2**53 + 1], negative, unsigned):
         with pytest.raises(ValueError, match=r"beyond 2\*\*53.*subtract a constant"):
             rankwise.RankSVM().fit(x, y)
     rankwise.RankSVM().fit(x, [2**52, 2**52 + 1, 2**52 + 2, 2**52])

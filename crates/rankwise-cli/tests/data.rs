@@ -159,7 +159,9 @@ fn the_first_hour_with_tables_of_others() {
     room.write("games.csv", &games.replace("t0;t0", "t0;t1").replace("t1;t1", "t1;t2").replace("t2;t2", "t2;t3"));
     room.run("rate --pairs games.csv").fails(1, &["';'", "add --separator ';'"]);
     let named = "--pairs games.csv --separator ; --left home --right away --label result";
-    for words in ["rate -q", "train -o m", "evaluate m", "predict m", "report m -o r.html", "tune --grid C=1,2 -o m"] {
+    for words in
+        ["rate -q", "train -o m", "evaluate m", "predict m", "report m -o r.html", "tune --grid C=1,2 --folds 3 -o m"]
+    {
         let ran = room.run(&format!("{words} {named}")).ends(0);
         assert!(words.ends_with("-q") || ran.err.contains("numbers the rows"), "{words}: {}", ran.err);
     }
