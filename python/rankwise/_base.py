@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, _input
+from ._callers import warn
 from ._convergence import ConvergenceWarning
 from ._progress import Tell, bar
 from .exceptions import MismatchError, RankwiseWarning
@@ -93,7 +94,7 @@ class Machine(BaseEstimator):
             self.feature_names_in_ = np.asarray(names, dtype=object)
         for text in model.warnings:
             kind = ConvergenceWarning if text.startswith("not converged") else RankwiseWarning
-            warnings.warn(text, kind, stacklevel=4)
+            warn(text, kind)
         return self
 
     @contextmanager
@@ -131,15 +132,9 @@ class Machine(BaseEstimator):
             return
         kind = type(self).__name__
         if known is None:
-            warnings.warn(
-                f"X has feature names, but {kind} was fitted without feature names", UserWarning, stacklevel=4
-            )
+            warn(f"X has feature names, but {kind} was fitted without feature names", UserWarning)
         elif names is None:
-            warnings.warn(
-                f"X does not have valid feature names, but {kind} was fitted with feature names",
-                UserWarning,
-                stacklevel=4,
-            )
+            warn(f"X does not have valid feature names, but {kind} was fitted with feature names", UserWarning)
         elif list(known) != names:
             missing = [name for name in known if name not in set(names)]
             unseen = [name for name in names if name not in set(known)]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Optional, TypeVar, Union
+from typing import Any, Callable, ClassVar, Optional, TypeVar, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, _input
 from ._base import Array, Machine, only_if
+from ._outcomes import outcomes, to_learn
 from ._rankers import Gamma
-from .exceptions import ParameterError
+from .exceptions import MismatchError, ParameterError, UnsupportedError
 
 Self = TypeVar("Self", bound="Comparer")
 Preprocessor = Union[None, Any, Callable[[NDArray[np.int64]], Any]]
@@ -26,6 +27,14 @@ class Comparer(Machine):
     """
 
     preprocessor: Preprocessor
+    unknown: str
+    classes_: NDArray[np.int64]
+    _own_params: ClassVar[frozenset[str]] = Machine._own_params | {"unknown"}
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": True, "context": True}
+    __metadata_request__score: ClassVar[dict[str, Any]] = {"context": True}
+    __metadata_request__predict: ClassVar[dict[str, Any]] = {"context": True}
+    __metadata_request__predict_proba: ClassVar[dict[str, Any]] = {"context": True}
+    __metadata_request__decision_function: ClassVar[dict[str, Any]] = {"context": True}
 
     def fit(self: Self, pairs: Any, y: Any, sample_weight: Any = None, context: Any = None, groups: Any = None) -> Self:
         """Learns from judged pairs.
@@ -34,31 +43,32 @@ class Comparer(Machine):
         ----------
         pairs : array of shape (n_pairs, 2, n_features), or (n_pairs, 2) with item numbers and ``preprocessor``
         y : array of shape (n_pairs,)
-            -1 left is better, 0 no difference, 1 right is better.
+            -1 left is better, 0 no difference, 1 right is better; or words: left, tie, right; a, b; model_a, model_b; 1-0, ….
         sample_weight : array of shape (n_pairs,), optional
         context : array or table of shape (n_pairs, n_columns), optional
             What describes the comparison itself (judge, prompt length), for ``tie_band='pair'``.
         groups : array of shape (n_pairs,), optional
             Pairs that belong together (judgments of one judge): they are never split where pairs are held out.
         """
+        _check_unknown(self.unknown)
         self.__dict__.pop("_n_context", None)
         read, names = self._read(pairs, context, fitting=True)
         n = read.n_pairs
-        outcomes = _outcomes(y, n)
+        signs, classes = to_learn(y, n)
         weights = _input.weights(sample_weight, n)
         with self._progress() as tell:
             model = _core.fit_pairs(
                 self._method,
                 self._params(),
                 read,
-                outcomes,
+                signs,
                 weights,
                 _input.groups(groups, n, "groups"),
                 self._threads(),
                 tell,
             )
         self._support_rows = self._find_support(model, pairs)
-        self.classes_ = np.array([-1, 0, 1])
+        self.classes_ = classes
         return self._adopt(model, names)
 
     def _find_support(self, model: _core.Model, pairs: Any) -> Optional[NDArray[np.int64]]:
@@ -87,9 +97,9 @@ class Comparer(Machine):
             array = _input.floats(array, "pairs")
             read = _core.Pairs.of_sides(_rows_of_sides(array))
         elif array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind in "OUS" and self.preprocessor is None:
-            distinct, places = np.unique(_input.names(array.ravel(), "pairs"), return_inverse=True)
+            items, places = self._of_names(_input.names(array.ravel(), "pairs"), fitting)
             left, right = np.require(places.reshape(-1, 2).T, np.int64, ["C", "A"])
-            read = _core.Pairs.of_numbers(_core.Items.named(distinct.tolist()), left, right)
+            read = _core.Pairs.of_numbers(items, left, right)
         elif array.ndim == 2 and array.shape[1] == 2:
             if self.preprocessor is None:
                 raise ValueError(
@@ -124,6 +134,38 @@ class Comparer(Machine):
             read = read.with_context(described, columns or [f"context{k}" for k in range(described.n_features)])
         return read, names
 
+    def _of_names(self, names: NDArray[np.str_], fitting: bool) -> tuple[_core.Items, NDArray[np.int64]]:
+        """Items that have names alone, and which of them each name is."""
+        distinct, places = np.unique(names, return_inverse=True)
+        if fitting or not self.__sklearn_is_fitted__() or not self._model.is_of_names:
+            return _core.Items.named(distinct.tolist()), places
+        known = self._model.feature_names or []
+        number = dict(zip(known, range(len(known))))
+        new = [name for name in distinct.tolist() if name not in number]
+        if not new:
+            return _core.Items.named(distinct.tolist()), places
+        if self.unknown not in ("nan", "average"):
+            _check_unknown(self.unknown)
+            shown = ", ".join(map(repr, new[:5])) + (", …" if len(new) > 5 else "")
+            raise MismatchError(
+                f"{len(new)} items were not in the training data: {shown}; leave them out, train with pairs that contain them, or set "
+                "unknown='nan' (nothing is predicted for them) or unknown='average' (they have the mean score)"
+            )
+        is_average = self.unknown == "average"
+        if is_average and self._model.weights is None:
+            raise UnsupportedError("unknown='average' needs kernel='linear': choose that, or unknown='nan'")
+        # What stands for a new name: the average of all items, or any of them, whose scores nobody will see.
+        stands_in = len(known) if is_average else 0
+        numbers = np.array([number.get(name, stands_in) for name in distinct.tolist()], dtype=np.int64)
+        return _core.Items.named(known, average=is_average), numbers[places]
+
+    def _are_unseen(self, names: Any) -> Optional[NDArray[np.bool_]]:
+        """Which names nothing is predicted for; None where that is not asked for."""
+        if self.unknown != "nan" or not self._model.is_of_names:
+            return None
+        array = _input.array_of(names, "pairs")
+        return ~np.isin(_input.names(array.ravel(), "pairs"), self._model.feature_names or []).reshape(array.shape)
+
     def _looked_up(self, numbers: NDArray[Any]) -> tuple[_core.Pairs, Optional[list[str]]]:
         if callable(self.preprocessor):
             distinct, places = np.unique(numbers, return_inverse=True)
@@ -146,16 +188,44 @@ class Comparer(Machine):
             raise ValueError(
                 f"pairs has {read.items.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input"
             )
-        self._check_names(names)
-        return self._model.judge(read, self._threads())
+        if not self._model.is_of_names:
+            self._check_names(names)
+        judged = self._model.judge(read, self._threads())
+        unseen = self._are_unseen(pairs)
+        if unseen is None or not unseen.any():
+            return judged
+        margins, signs, thresholds, chances = judged
+        at, signs = unseen.any(axis=1), signs.astype(np.float64)
+        for values in (margins, signs, thresholds, chances):
+            if values is not None:
+                values[at] = np.nan
+        return margins, signs, thresholds, chances
 
-    def predict(self, pairs: Any, context: Any = None) -> NDArray[np.int8]:
-        """The outcome of each pair: -1, 0 or 1."""
-        return self._judged(pairs, context)[1]  # type: ignore[no-any-return]
+    def predict(self, pairs: Any, context: Any = None) -> NDArray[Any]:
+        """The outcome of each pair: -1, 0 or 1; nan for names that training has not seen, with ``unknown='nan'``."""
+        signs: NDArray[Any] = self._judged(pairs, context)[1]
+        return signs + np.int8(self.classes_[1])
 
-    def decision_function(self, pairs: Any, context: Any = None) -> Array:
+    def margins(self, pairs: Any, context: Any = None) -> Array:
         """The margin of each pair: score of right less score of left."""
         return self._judged(pairs, context)[0]  # type: ignore[no-any-return]
+
+    def decision_function(self, pairs: Any, context: Any = None) -> Array:
+        """How much speaks for left, no difference and right: three columns, in the order of ``classes_``.
+
+        Of machines with probabilities these are their logarithms. Of others, with the margin m and the threshold τ of a pair, they are
+        -m - τ, τ - |m| and m - τ, of which the largest is what is predicted. The margin itself is in :meth:`margins`.
+        """
+        margins, signs, thresholds, chances = self._judged(pairs, context)
+        if chances is not None:
+            return np.log(np.maximum(chances, np.finfo(float).tiny))  # type: ignore[no-any-return]
+        threshold = self.threshold_ if thresholds is None else thresholds
+        columns = np.column_stack([-margins - threshold, threshold - np.abs(margins), margins - threshold])
+        # On the threshold two columns are equal, of which argmax takes the first.
+        at, chosen = np.arange(len(columns)), np.nan_to_num(signs).astype(np.intp) + 1
+        wrong = columns.argmax(axis=1) != chosen
+        columns[at[wrong], chosen[wrong]] = np.nextafter(columns[wrong].max(axis=1), np.inf)
+        return columns
 
     def thresholds(self, pairs: Any, context: Any = None) -> Array:
         """For each pair, the difference that does not matter: the same for all unless ``tie_band='pair'``."""
@@ -167,9 +237,10 @@ class Comparer(Machine):
         self._check_is_fitted()
         if not self._model.is_of_names:
             return self._model.scores(self._items_to_score(X), self._threads())
-        names, places = np.unique(_input.names(X, "X"), return_inverse=True)
-        scores = self._model.scores(_core.Items.named(names.tolist()), self._threads())
-        return scores[places]
+        items, places = self._of_names(_input.names(X, "X"), fitting=False)
+        scores = self._model.scores(items, self._threads())[places]
+        unseen = self._are_unseen(X)
+        return scores if unseen is None else np.where(unseen, np.nan, scores)
 
     def _why_no_chances(self) -> Optional[str]:
         """What to do to have probabilities; None where there are some."""
@@ -186,8 +257,14 @@ class Comparer(Machine):
     def score(self, pairs: Any, y: Any, sample_weight: Any = None, context: Any = None) -> float:
         """The share of pairs whose outcome is predicted right."""
         predicted = self.predict(pairs, context)
-        outcomes = _outcomes(y, len(predicted))
-        return float(np.average(predicted == outcomes, weights=_input.weights(sample_weight, len(predicted))))
+        return _share_right(predicted, self._outcomes(y, len(predicted)), sample_weight)
+
+    def _outcomes(self, y: Any, n: int) -> NDArray[Any]:
+        """Outcomes by the numbers that predictions have."""
+        if self.classes_[1] == 0:
+            return outcomes(y, n, "y")
+        # As in the fit: numbered anew.
+        return outcomes(_input.vector(y, n, "y") - 1, n, "y", warns=False) + 1
 
     @property
     def threshold_(self) -> float:
@@ -232,14 +309,22 @@ def _rows_of_sides(pairs: NDArray[Any]) -> _core.Items:
         raise ParameterError(f"pairs has {pairs[pair, side, feature]} at {where}: finite numbers are needed") from None
 
 
-def _outcomes(y: Any, n: int) -> NDArray[np.int8]:
-    if y is None:
-        raise ValueError("y is None: outcomes are needed, -1 (left), 0 (no difference) or 1 (right)")
-    hint = (
-        " (cross_val_predict of scikit-learn numbers classes anew for predict_proba and decision_function: "
-        "fit each fold yourself)"
-    )
-    return _input.outcomes(y, n, "y", hint)
+def _share_right(predicted: NDArray[Any], judged: NDArray[Any], sample_weight: Any) -> float:
+    """The share of outcomes that are predicted, of those for which something is; nan if that is none."""
+    weights = _input.weights(sample_weight, len(predicted))
+    known = _input.known_rows(predicted)
+    if known is not None:
+        predicted, judged, weights = predicted[known], judged[known], None if weights is None else weights[known]
+    if len(predicted) == 0 or (weights is not None and not weights.any()):
+        return float("nan")
+    return float(np.average(predicted == judged, weights=weights))
+
+
+def _check_unknown(unknown: Any) -> None:
+    if unknown not in ("error", "nan", "average"):
+        refused = ParameterError(f"unknown = {unknown!r} is not possible: expected 'error', 'nan' or 'average'")
+        refused.name = "unknown"
+        raise refused
 
 
 class CompareSVM(Comparer):
@@ -269,6 +354,9 @@ class CompareSVM(Comparer):
         Probabilities, fitted to margins of pairs that were held out.
     preprocessor : array, sparse matrix, table or function, optional
         Features of the items, where pairs are item numbers.
+    unknown : {'error', 'nan', 'average'}, default='error'
+        What to do with names that training has not seen, where items have names alone: refuse them, predict nan (``score`` and the
+        metrics leave such pairs out, and say how many), or take them for an item whose score is the mean of all that are known.
     scale, tol, max_iter, time_limit, cache_mb, threads, seed, verbose
         As for :class:`RankSVM`.
 
@@ -309,6 +397,7 @@ class CompareSVM(Comparer):
         balance: str = "none",
         calibrate: bool = False,
         preprocessor: Preprocessor = None,
+        unknown: str = "error",
         scale: str = "none",
         tol: float = 1e-3,
         max_iter: Optional[int] = None,
@@ -332,6 +421,7 @@ class CompareSVM(Comparer):
         self.balance = balance
         self.calibrate = calibrate
         self.preprocessor = preprocessor
+        self.unknown = unknown
         self.scale = scale
         self.tol = tol
         self.max_iter = max_iter
@@ -354,7 +444,7 @@ class CompareRank(Comparer):
         Multiplies the sum of the losses of pairs.
     variant : {'rank', 'rank2'}, default='rank'
         'rank' learns from the non-ties alone; 'rank2' takes each tie as two opposite pairs.
-    kernel, gamma, degree, coef0, approx, loss, tie_weight, calibrate, preprocessor
+    kernel, gamma, degree, coef0, approx, loss, tie_weight, calibrate, preprocessor, unknown
         As for :class:`CompareSVM`.
     scale, tol, max_iter, time_limit, cache_mb, threads, seed, verbose
         As for :class:`RankSVM`.
@@ -376,6 +466,7 @@ class CompareRank(Comparer):
         tie_weight: float = 1.0,
         calibrate: bool = False,
         preprocessor: Preprocessor = None,
+        unknown: str = "error",
         scale: str = "none",
         tol: float = 1e-3,
         max_iter: Optional[int] = None,
@@ -396,6 +487,7 @@ class CompareRank(Comparer):
         self.tie_weight = tie_weight
         self.calibrate = calibrate
         self.preprocessor = preprocessor
+        self.unknown = unknown
         self.scale = scale
         self.tol = tol
         self.max_iter = max_iter
@@ -422,7 +514,7 @@ class CompareLP(Comparer):
     C : float, default=inf
         Multiplies the sum of the losses of pairs. ``inf``: no losses; if pairs are not separable, ``fit`` raises
         :class:`rankwise.exceptions.NotSeparableError`, which is proven.
-    kernel, gamma, degree, coef0, tie_weight, preprocessor
+    kernel, gamma, degree, coef0, tie_weight, preprocessor, unknown
         As for :class:`CompareSVM`.
     scale, tol, max_iter, time_limit, cache_mb, threads, seed, verbose
         As for :class:`RankSVM`.
@@ -440,6 +532,7 @@ class CompareLP(Comparer):
         coef0: float = 0.0,
         tie_weight: float = 1.0,
         preprocessor: Preprocessor = None,
+        unknown: str = "error",
         scale: str = "none",
         tol: float = 1e-3,
         max_iter: Optional[int] = None,
@@ -456,6 +549,7 @@ class CompareLP(Comparer):
         self.coef0 = coef0
         self.tie_weight = tie_weight
         self.preprocessor = preprocessor
+        self.unknown = unknown
         self.scale = scale
         self.tol = tol
         self.max_iter = max_iter
@@ -473,7 +567,7 @@ class Davidson(Comparer):
     ----------
     C : float, default=1.0
         Multiplies the sum of the negative log-likelihoods.
-    kernel, gamma, degree, coef0, approx, tie_band, preprocessor
+    kernel, gamma, degree, coef0, approx, tie_band, preprocessor, unknown
         As for :class:`CompareSVM`.
     scale, tol, max_iter, time_limit, cache_mb, threads, seed, verbose
         As for :class:`RankSVM`.
@@ -492,6 +586,7 @@ class Davidson(Comparer):
         approx: Optional[str] = None,
         tie_band: str = "constant",
         preprocessor: Preprocessor = None,
+        unknown: str = "error",
         scale: str = "none",
         tol: float = 1e-3,
         max_iter: Optional[int] = None,
@@ -509,6 +604,7 @@ class Davidson(Comparer):
         self.approx = approx
         self.tie_band = tie_band
         self.preprocessor = preprocessor
+        self.unknown = unknown
         self.scale = scale
         self.tol = tol
         self.max_iter = max_iter

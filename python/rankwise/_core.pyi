@@ -68,7 +68,7 @@ class Items:
     @staticmethod
     def table(stream: Any) -> Items: ...
     @staticmethod
-    def named(names: Sequence[str]) -> Items: ...
+    def named(names: Sequence[str], average: bool = False) -> Items: ...
     @property
     def n_items(self) -> int: ...
     @property
@@ -174,6 +174,7 @@ class Model:
 class Search:
     def __new__(
         cls,
+        method: str,
         c: Sequence[float] | None,
         kernels: Sequence[dict[str, Any]],
         widens: bool,

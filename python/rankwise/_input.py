@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from .exceptions import ParameterError
+from ._callers import warn
+from .exceptions import ParameterError, RankwiseWarning
 
 
 def is_sparse(X: Any) -> bool:
@@ -83,33 +84,13 @@ def reals(values: Any, n: Optional[int], name: str) -> NDArray[np.float64]:
     return array
 
 
-def outcomes(values: Any, n: Optional[int], name: str, hint: str = "") -> NDArray[np.int8]:
-    """-1, 0 or 1 per pair."""
-    array = reals(values, n, name)
-    wrong = np.flatnonzero(~np.isin(array, (-1.0, 0.0, 1.0)))
-    if wrong.size:
-        raise ValueError(
-            f"{name} = {array[wrong[0]]:g} in row {wrong[0]} is not possible: outcomes are -1 (left is better), 0 (no difference) and "
-            f"1 (right is better){hint}"
-        )
-    return array.astype(np.int8)
-
-
 def vector(values: Any, n: Optional[int], name: str) -> NDArray[Any]:
     """An array of one dimension, with one entry per item."""
     if is_sparse(values):
         raise TypeError(f"{name} is a sparse matrix: a dense array of one dimension is needed; call .toarray()")
     array = array_of(values, name)
     if array.ndim == 2 and array.shape[1] == 1:
-        import warnings
-
-        from .exceptions import RankwiseWarning
-
-        warnings.warn(
-            f"A column-vector {name} was passed when a 1d array was expected",
-            _conversion(RankwiseWarning),
-            stacklevel=4,
-        )
+        warn(f"A column-vector {name} was passed when a 1d array was expected", _conversion(RankwiseWarning))
         array = array.ravel()
     if array.ndim != 1:
         raise ValueError(f"{name} should be a 1d array, got an array of shape {array.shape} instead")
@@ -304,6 +285,16 @@ def groups(qid: Any, n: int, name: str = "qid") -> Optional[_core.Groups]:
                 f"{name} has {type(value).__name__} in row {row}: numbers, words or the like are needed"
             ) from None
     return _core.Groups.of_numbers(numbers, [plain_text(value) for value in known])
+
+
+def known_rows(*columns: Optional[NDArray[Any]]) -> Optional[NDArray[np.bool_]]:
+    """Which pairs have something predicted, if not all of them have: those without are left out, and counted."""
+    missing = [np.isnan(values).reshape(len(values), -1).any(axis=1) for values in columns if values is not None]
+    unknown = np.logical_or.reduce(missing)
+    if not unknown.any():
+        return None
+    warn(f"{int(unknown.sum())} of {len(unknown)} pairs have nan for what is predicted: they are left out")
+    return ~unknown
 
 
 def is_missing(value: Any) -> bool:

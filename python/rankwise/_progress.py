@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Callable, Optional
 
-from .exceptions import RankwiseWarning
+from ._callers import warn
 
 #: Told where a work stands: iterations, gap and tolerance; of a search fits that are done, nothing, and all fits.
 Tell = Optional[Callable[[int, float, float], None]]
@@ -22,8 +21,7 @@ def bar(is_shown: bool, what: str, unit: str) -> Iterator[Any]:
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        text = "progress is shown by tqdm, which is not installed: pip install tqdm"
-        warnings.warn(text, RankwiseWarning, stacklevel=6)
+        warn("progress is shown by tqdm, which is not installed: pip install tqdm")
         yield None
         return
     with tqdm(desc=what, unit=unit) as shown:

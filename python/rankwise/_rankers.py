@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Optional, TypeVar, Union
 
 import numpy as np
 
 from . import _core, _input
 from ._base import Array, Machine
-from .exceptions import RankwiseWarning
+from ._callers import warn
 
 Self = TypeVar("Self", bound="Ranker")
 Gamma = Union[float, str]
@@ -95,12 +94,10 @@ class Ranker(Machine):
         from .metrics import pair_accuracy
 
         if qid is None and getattr(self, "_has_groups", False):
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} was fitted with qid and is scored without: pairs of items in different groups count, too. "
                 "Pass qid to score; in a search of scikit-learn call sklearn.set_config(enable_metadata_routing=True) first, "
-                "or use rankwise.tune, which knows groups",
-                RankwiseWarning,
-                stacklevel=3,
+                "or use rankwise.tune, which knows groups"
             )
         return float(pair_accuracy(y, scores, qid=qid, sample_weight=sample_weight))
 

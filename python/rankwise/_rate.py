@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings as _warnings
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
@@ -12,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, _input
+from ._callers import warn
 from ._leaderboard import Leaderboard
-from .exceptions import DataError, ParameterError, RankwiseWarning
+from ._outcomes import outcomes
+from .exceptions import DataError, ParameterError
 
 __all__ = ["Leaderboard", "rate"]
 
@@ -125,7 +126,7 @@ def rate(
         raise DataError(
             f"left and right are the same item in row {same[0]} ({ids[numbers[0][same[0]]]!r}): a game has two sides"
         )
-    signs = _signs(outcome, n)
+    signs = outcomes(_array(outcome, "outcome"), n, "outcome")
     weights = None if given["weight"] is None else _input.weights(_array(given["weight"], "weight"), n, "weight")
     times = _times(given["time"], n)
     effects = _effects(covariates, n)
@@ -154,7 +155,7 @@ def rate(
         for text in board.facts()["warnings"]
     ]
     for text in found_warnings:
-        _warnings.warn(text, RankwiseWarning, stacklevel=2)
+        warn(text)
     return Leaderboard._of(board, ids, tuple(found_warnings))
 
 
@@ -250,29 +251,6 @@ def _numbered_integers(
         np.require(numbers[0::2], requirements=["C", "A"]),
         np.require(numbers[1::2], requirements=["C", "A"]),
     )
-
-
-def _signs(outcome: Any, n: int, name: str = "outcome") -> NDArray[np.int8]:
-    """-1, 0 and 1 of numbers or words."""
-    array = _input.vector(_array(outcome, name), n, name)
-    if array.dtype.kind in "iuf":
-        is_known = (array == -1) | (array == 0) | (array == 1)
-        if not is_known.all():
-            row = int(np.flatnonzero(~is_known)[0])
-            raise DataError(f"{name}: row {row} has {array[row]}; expected -1 (left), 0 (tie) or 1 (right)")
-        return np.require(array, np.int8, ["C", "A"])
-    words = array.tolist()
-    signs: dict[Any, int] = {}
-    for word in dict.fromkeys(words):
-        sign = None if isinstance(word, bool) else _core.parse_outcome(str(word))
-        if sign is None:
-            row = next(
-                row for row, other in enumerate(words) if other is word or (type(other) is type(word) and other == word)
-            )
-            known = ", ".join(_core.outcome_words())
-            raise DataError(f"{name}: row {row} has {word!r}; known are {known}")
-        signs[word] = sign
-    return np.fromiter(map(signs.__getitem__, words), dtype=np.int8, count=n)
 
 
 def _array(values: Any, name: str) -> Any:

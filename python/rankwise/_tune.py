@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,11 +14,13 @@ from numpy.typing import NDArray
 
 from . import _core, _input
 from ._base import Machine
-from ._comparers import Comparer, _outcomes
+from ._callers import warn
+from ._comparers import Comparer
 from ._labels import SVC, SVR, OrdinalSVM, _check_classes, class_name
+from ._outcomes import outcomes
 from ._progress import Tell, bar
 from ._rankers import OneNormRankSVM, RankingVectorMachine, RankSVM
-from .exceptions import ParameterError, RankwiseWarning
+from .exceptions import ParameterError
 
 Estimator = TypeVar("Estimator", bound=Machine)
 
@@ -214,7 +215,7 @@ def _search(
     losses = [str(value) for value in searched.get("loss", [params.get("loss", _loss_of(estimator))])]
     epsilons = _numbers("epsilon", searched["epsilon"]) if "epsilon" in searched else None
     widens = usual and params["gamma"] == "scale"
-    return _core.Search(c, kernels, widens, losses, epsilons, int(folds), metric, time_limit)
+    return _core.Search(estimator._method, c, kernels, widens, losses, epsilons, int(folds), metric, time_limit)
 
 
 def _loss_of(estimator: Machine) -> str:
@@ -332,9 +333,9 @@ def _tune_pairs(
             raise ValueError(
                 f"valid[0] has {read.items.n_features} features, X has {pairs.items.n_features}: the same are needed"
             )
-        held = {"pairs": read, "outcomes": _outcomes(held_y, read.n_pairs), "weights": None}
+        held = {"pairs": read, "outcomes": outcomes(held_y, read.n_pairs, "valid[1]"), "weights": None}
     model = _core.tune_pairs(
-        estimator._method, params, search, pairs, _outcomes(y, n), _input.groups(qid, n), _input.weights(sample_weight, n), held,
+        estimator._method, params, search, pairs, outcomes(y, n, "y"), _input.groups(qid, n), _input.weights(sample_weight, n), held,
         estimator._threads(), tell,
     )  # fmt: skip
     estimator._support_rows = estimator._find_support(model, X)
@@ -347,7 +348,7 @@ def _told(
 ) -> Tuned[Estimator]:
     tuning = json.loads(model.tuning() or "{}")
     for text in tuning.get("warnings", []):
-        warnings.warn(text, RankwiseWarning, stacklevel=3)
+        warn(text)
     has_loss = "loss" in estimator.get_params(deep=False)
     points = [_point(point, has_loss) for point in tuning["points"]]
     best = points[tuning["best"]]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import operator
 import os
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Union, overload
@@ -19,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, _input
-from .exceptions import DataError, FileError, ParameterError, RankwiseWarning
+from ._callers import warn
+from .exceptions import DataError, MissingFileError, ParameterError
 
 __all__ = [
     "ItemData",
@@ -479,7 +479,7 @@ def load_published(
     except DataError as fault:
         if os.path.exists(file):
             raise
-        missing = FileError(str(fault))
+        missing = MissingFileError(str(fault))
         missing.errno = errno.ENOENT
         raise missing from None
 
@@ -610,7 +610,7 @@ def _refuse(where: str, **given: Any) -> None:
 
 def _warn(found: dict[str, Any]) -> None:
     for text in found["warnings"]:
-        warnings.warn(text, RankwiseWarning, stacklevel=4)
+        warn(text)
 
 
 def _matrix(parts: dict[str, Any], dtype: Any = None, n_features: int | None = None) -> Any:

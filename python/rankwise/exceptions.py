@@ -1,4 +1,7 @@
-"""What can go wrong, each kind with an exception of its own. All of them are :class:`RankwiseError`."""
+"""What can go wrong, each kind with an exception of its own, all of them :class:`RankwiseError`.
+
+Arguments of a wrong type or shape are refused as numpy and scikit-learn do: by a plain ValueError or TypeError that names them.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ __all__ = [
     "DataError",
     "FileError",
     "MismatchError",
+    "MissingFileError",
     "ModelFileError",
     "NotRankableError",
     "NotSeparableError",
@@ -30,6 +34,10 @@ class RankwiseError(Exception):
 
 class FileError(RankwiseError, OSError):
     """A file cannot be opened, read or written; ``errno`` says why, where the system did."""
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """There is no file (or folder) of that name."""
 
 
 class DataError(RankwiseError, ValueError):

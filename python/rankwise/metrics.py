@@ -11,6 +11,8 @@ which labels leave nothing to measure are left out; where no group is left, the 
 **Comparisons**: ``y`` says how pairs were judged, -1 (left is better), 0 (tie) or 1 (right is better); a margin is
 score(right) - score(left).
 
+Pairs for which ``nan`` is predicted are left out, and a warning says how many.
+
 ``comparison_zero_one``, ``comparison_confusion``, ``comparison_accuracy``, ``comparison_auc``, ``comparison_auc_baseline``,
 ``comparison_roc``, ``comparison_log_loss``, ``comparison_brier``.
 """
@@ -24,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core, _input
+from . import _core, _input, _outcomes
 
 __all__ = [
     "RocCurve",
@@ -53,8 +55,8 @@ __all__ = [
 ]
 
 
-def _numbers(values: Any, n: int | None, name: str) -> NDArray[np.float64]:
-    """One float64 per entry; anything but NaN."""
+def _numbers(values: Any, n: int | None, name: str, may_be_nan: bool = False) -> NDArray[np.float64]:
+    """One float64 per entry; anything but NaN, unless that says that nothing is known."""
     array = _input.vector(values, n, name)
     if array.dtype.kind not in "fiubO":
         raise ValueError(f"{name} has elements of type {array.dtype}: numbers are needed")
@@ -63,7 +65,7 @@ def _numbers(values: Any, n: int | None, name: str) -> NDArray[np.float64]:
     except (TypeError, ValueError) as problem:
         raise ValueError(f"{name} has elements that are no numbers: {problem}") from None
     missing = np.flatnonzero(np.isnan(array))
-    if missing.size:
+    if missing.size and not may_be_nan:
         raise ValueError(f"Input {name} contains NaN (in row {missing[0]}): numbers are needed")
     return array
 
@@ -419,9 +421,9 @@ class RocCurve(NamedTuple):
     true_positive_rate: NDArray[np.float64]
 
 
-def _signs(y: Any, n: int | None, name: str) -> NDArray[np.int8]:
+def _signs(y: Any, n: int | None, name: str, warns: bool = True) -> NDArray[np.int8]:
     """-1, 0 and 1, at least one of them."""
-    array = _input.outcomes(y, n, name)
+    array = _outcomes.outcomes(y, n, name, warns)
     _not_empty(array, name)
     return array
 
@@ -436,14 +438,17 @@ def _judged(
 ) -> _core.JudgedPairs:
     outcomes = _signs(y, None, "y")
     n = len(outcomes)
-    return _core.JudgedPairs(
-        outcomes,
-        np.zeros(n) if margins is None else _numbers(margins, n, name),
-        0.0,
-        None if excess is None else _numbers(excess, n, "excess"),
-        None if probabilities is None else _chances(probabilities, n),
-        _input.weights(sample_weight, n),
-    )
+    margins = np.zeros(n) if margins is None else _numbers(margins, n, name, may_be_nan=True)
+    excess = None if excess is None else _numbers(excess, n, "excess", may_be_nan=True)
+    chances = None if probabilities is None else _chances(probabilities, n)
+    weights = _input.weights(sample_weight, n)
+    known = _input.known_rows(margins, excess, chances)
+    if known is None:
+        return _core.JudgedPairs(outcomes, margins, 0.0, excess, chances, weights)
+    if not known.any():
+        raise ValueError(f"{name}: nothing is known of any pair, so there is nothing to measure")
+    rows = (None if values is None else values[known] for values in (excess, chances, weights))
+    return _core.JudgedPairs(outcomes[known], margins[known], 0.0, *rows)
 
 
 def _chances(probabilities: Any, n: int) -> NDArray[np.float64]:
@@ -455,7 +460,8 @@ def _chances(probabilities: Any, n: int) -> NDArray[np.float64]:
         raise ValueError(
             f"probabilities have shape {array.shape}, expected ({n}, 3): a row per pair with P(left), P(tie) and P(right)"
         )
-    wrong = np.flatnonzero(~((array >= 0) & (array <= 1)).all(axis=1) | ~(np.abs(array.sum(axis=1) - 1) <= 1e-4))
+    is_right = ((array >= 0) & (array <= 1)).all(axis=1) & (np.abs(array.sum(axis=1) - 1) <= 1e-4)
+    wrong = np.flatnonzero(~is_right & ~np.isnan(array).all(axis=1))
     if wrong.size:
         raise ValueError(
             f"probabilities in row {wrong[0]} are {array[wrong[0]].tolist()}: expected numbers from 0 to 1 that sum to 1"
@@ -502,8 +508,11 @@ def comparison_confusion(y: Any, outcomes: Any, *, sample_weight: Any = None) ->
 
 def _predicted(y: Any, outcomes: Any, sample_weight: Any) -> _core.JudgedPairs:
     n = len(_input.vector(y, None, "y"))
+    given = _input.vector(outcomes, n, "outcomes")
+    unknown = np.isnan(given) if given.dtype.kind == "f" else np.zeros(n, dtype=bool)
     # An outcome is a margin of its sign.
-    return _judged(y, _signs(outcomes, n, "outcomes"), sample_weight, name="outcomes")
+    signs = _signs(np.where(unknown, 0, given) if unknown.any() else given, n, "outcomes", warns=False)
+    return _judged(y, np.where(unknown, np.nan, signs), sample_weight, name="outcomes")
 
 
 def comparison_accuracy(y: Any, margins: Any, *, sample_weight: Any = None) -> float:
@@ -514,7 +523,7 @@ def comparison_accuracy(y: Any, margins: Any, *, sample_weight: Any = None) -> f
     y : array of n
         How pairs were judged: -1 (left), 0 (tie) or 1 (right).
     margins : array of n numbers
-        score(right) - score(left), as ``decision_function`` says it.
+        score(right) - score(left), as ``margins`` of a comparer says it.
     sample_weight : array of n numbers, optional
         Weights of pairs.
 

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core, _input
+from . import _core, _input, _outcomes
 from ._plot_style import _COLOURS, _CURVE, _FAINT, _INK, _MAIN, _MOST_CURVES, _NAMES, _axes, _tidy
-from ._rate import _signs
-from .metrics import comparison_auc, comparison_roc
+from .metrics import _judged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -189,7 +188,7 @@ def _segments(ax: Any, sides: NDArray[np.float64], outcomes: Any) -> None:
     from matplotlib.collections import LineCollection
     from matplotlib.lines import Line2D
 
-    signs = None if outcomes is None else _signs(outcomes, len(sides), "outcomes")
+    signs = None if outcomes is None else _outcomes.outcomes(outcomes, len(sides), "outcomes")
     if signs is None:
         ax.add_collection(LineCollection(list(sides), colors=_MAIN, linewidths=1.1, zorder=2))
         return
@@ -219,6 +218,7 @@ def roc(
     y: Any,
     margins: Any,
     *,
+    excess: Any = None,
     sample_weight: Any = None,
     label: str | None = None,
     ax: Any = None,
@@ -248,12 +248,12 @@ def roc(
     -------
     matplotlib.axes.Axes
     """
-    values = _input.reals(margins, None, "margins")
-    signs = _signs(y, len(values), "y")
-    _, false_positives, true_positives = comparison_roc(signs, values, sample_weight=sample_weight)
-    if not len(false_positives):
+    pairs = _judged(y, _input.reals(margins, None, "margins"), sample_weight, excess)
+    curve = pairs.roc()
+    if curve is None:
         raise ValueError("y: an ROC curve needs ties and pairs that are none")
-    area = comparison_auc(signs, values, sample_weight=sample_weight)
+    _, false_positives, true_positives = curve
+    area = pairs.metric("auc")
     ax = _axes(ax, (4.6, 4.4))
     n_before = len(ax.get_lines())
     styles = ["solid", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (5, 1.5, 1.5, 1.5))]
@@ -272,7 +272,7 @@ def roc(
 def margins(
     y: Any,
     margins: Any,
-    threshold: float = 0.0,
+    threshold: float | Sequence[float] | NDArray[np.float64] = 0.0,
     *,
     bins: int | Sequence[float] | None = None,
     ax: Any = None,
@@ -285,8 +285,9 @@ def margins(
         -1, 0, 1 or words: how the pairs were judged.
     margins : array-like of shape (n_pairs,)
         score(right) - score(left).
-    threshold : float, default=0
-        Margins between -threshold and threshold are predicted as ties.
+    threshold : float or array-like of shape (n_pairs,), default=0
+        Margins between -threshold and threshold are predicted as ties. Where each pair has a threshold of its own, as
+        ``comparer.thresholds(pairs, context)`` gives them, margins are drawn in units of it: ties are between -1 and 1.
     bins : int or sequence of float, optional
         Bins of the histogram, the same for all outcomes; by default 10 to 40 of them, the more the more pairs there are.
     ax : matplotlib.axes.Axes, optional
@@ -297,11 +298,14 @@ def margins(
     matplotlib.axes.Axes
     """
     values = _input.reals(margins, None, "margins")
-    signs = _signs(y, len(values), "y")
-    if not threshold >= 0:
-        raise ValueError(f"threshold = {threshold} is not possible: expected a number of at least 0")
+    signs = _outcomes.outcomes(y, len(values), "y")
     if len(values) == 0:
         raise ValueError("margins has no rows: at least one pair is needed")
+    has_band = np.ndim(threshold) > 0
+    if has_band:
+        values, threshold = _in_units(values, threshold)
+    elif not threshold >= 0:
+        raise ValueError(f"threshold = {threshold} is not possible: expected a number of at least 0")
     ax = _axes(ax, (5.8, 3.6))
     if bins is None:
         bins = int(np.clip(np.sqrt(len(values)), 10, 40))
@@ -327,11 +331,25 @@ def margins(
         ax.axvline(0, color=_INK, linewidth=0.9, linestyle=(0, (1, 2)))
     ax.set_xlim(edges[0], edges[-1])
     ax.set_ylim(bottom=0)
-    ax.set_xlabel("margin: score(right) − score(left)")
+    ax.set_xlabel(f"margin: score(right) − score(left){', in thresholds of the pairs' if has_band else ''}")
     ax.set_ylabel("pairs")
     ax.legend(frameon=False, fontsize=9, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0), borderaxespad=0.2)
     _tidy(ax)
     return ax
+
+
+def _in_units(margins: NDArray[np.float64], thresholds: Any) -> tuple[NDArray[np.float64], float]:
+    """Margins in units of the thresholds that their pairs have. Where that is 0, no margin but 0 is a tie: they are put far out."""
+    widths = _input.reals(thresholds, len(margins), "threshold")
+    wrong = np.flatnonzero(widths < 0)
+    if wrong.size:
+        raise ValueError(f"threshold has {widths[wrong[0]]} in row {wrong[0]}: numbers of at least 0 are needed")
+    if not widths.any():
+        return margins, 0.0
+    values = np.divide(margins, widths, out=np.zeros_like(margins), where=widths > 0)
+    has_none = (widths == 0) & (margins != 0)
+    values[has_none] = np.sign(margins[has_none]) * max(2.0, float(np.abs(values).max()))
+    return values, 1.0
 
 
 def leaderboard(board: Leaderboard, *, top: int | None = 25, ax: Any = None) -> Any:
@@ -429,7 +447,7 @@ def calibration(y: Any, probabilities: Any, *, n_bins: int = 10, ax: Any = None)
         raise ValueError("probabilities has no rows: at least one pair is needed")
     if n_bins < 1:
         raise ValueError(f"n_bins = {n_bins} is not possible: expected at least 1")
-    signs = _signs(y, len(chances), "y")
+    signs = _outcomes.outcomes(y, len(chances), "y")
     ax = _axes(ax, (4.6, 4.4))
     ax.plot([0, 1], [0, 1], color=_FAINT, linewidth=1, zorder=1)
     for of_ties, name, colour, marker, style in (

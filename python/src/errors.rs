@@ -8,6 +8,7 @@ use rankwise::Error;
 pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     let class = match error {
         Error::Interrupted => return PyKeyboardInterrupt::new_err("training was interrupted"),
+        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => "MissingFileError",
         Error::Io { .. } => "FileError",
         Error::Data { .. } => "DataError",
         Error::ModelFile { .. } => "ModelFileError",

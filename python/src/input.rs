@@ -132,15 +132,17 @@ impl Items {
         Items::of(py, features, Some(names))
     }
 
-    /// Items that are known by their names alone, each of them once.
+    /// Items that are known by their names alone, each of them once; after them, if wanted, the average of them all.
     #[staticmethod]
-    fn named(py: Python<'_>, names: Vec<String>) -> PyResult<Self> {
+    #[pyo3(signature = (names, average=false))]
+    fn named(py: Python<'_>, names: Vec<String>, average: bool) -> PyResult<Self> {
         let mut distinct: Vec<&String> = names.iter().collect();
         distinct.sort_unstable();
         if let Some(twice) = distinct.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(exception(py, &Error::parameter("items", format!("{:?} twice", twice[0]), "every name once")));
         }
-        Ok(Items { items: Arc::new(data::Items::indicators(names)) })
+        let items = if average { with_average(names).map_err(raise(py))? } else { data::Items::indicators(names) };
+        Ok(Items { items: Arc::new(items) })
     }
 
     /// How many items there are.
@@ -173,6 +175,20 @@ impl Items {
         let flat = PyArray1::from_vec(py, self.items.features.to_dense());
         flat.reshape([n_rows, n_cols])
     }
+}
+
+/// Items that are known by their names alone, and one that is as much of each of them as of any other.
+fn with_average(names: Vec<String>) -> Result<data::Items> {
+    let n = names.len();
+    let mut starts: Vec<usize> = (0..=n).collect();
+    starts.push(2 * n);
+    let columns: Vec<u32> = (0..n as u32).chain(0..n as u32).collect();
+    let mut values = vec![1.0; n];
+    values.resize(2 * n, 1.0 / n as f64);
+    let features = Features::sparse_shared(n, starts.into(), columns.into(), Numbers::F64(values.into()))?;
+    let mut items = data::Items::new(features, Some(names), None)?;
+    items.are_indicators = true;
+    Ok(items)
 }
 
 /// Numbers of another type, one by one.

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyString};
 use rankwise::model::ClassWeights;
 use rankwise::{
-    Approx, CompareLp, CompareRank, CompareSvm, Davidson, Effort, Error, Gamma, Kernel, OneNormRankSvm, OnlineSvm,
+    Approx, CompareLp, CompareRank, CompareSvm, Davidson, Effort, Error, Gamma, Kernel, Loss, OneNormRankSvm, OnlineSvm,
     OrdinalSvm, RankSvm, RankingVectorMachine, Ridge, SvmClassifier, SvmRegressor, SwapSvm, Variant,
 };
 use serde::Serialize;
@@ -99,6 +99,24 @@ impl<'py> Fields<'py> {
             _ => Err(PyTypeError::new_err(format!("{name} is no word"))),
         };
         self.field(name, field, &expected, read, tell)
+    }
+
+    /// A loss, of those that a machine has.
+    fn loss_among(&self, name: &'static str, field: &mut Loss, known: &'static [Loss]) -> PyResult<()> {
+        let read = |value: &Bound<'py, PyAny>| loss_of(&value.extract::<String>().ok()?, known);
+        self.field(name, field, &told(known), read, |loss| self.python(loss.name()))
+    }
+
+    fn loss_of_order(&self, name: &'static str, field: &mut Loss) -> PyResult<()> {
+        self.loss_among(name, field, &Loss::ALL)
+    }
+
+    fn loss_of_classes(&self, name: &'static str, field: &mut Loss) -> PyResult<()> {
+        self.loss_among(name, field, &Loss::OF_CLASSES)
+    }
+
+    fn loss_of_values(&self, name: &'static str, field: &mut Loss) -> PyResult<()> {
+        self.loss_among(name, field, &Loss::OF_TUBES)
     }
 
     fn kernel(&self, _: &str, kernel: &mut Kernel) -> PyResult<()> {
@@ -208,6 +226,16 @@ fn truth(value: &Bound<'_, PyAny>) -> Option<bool> {
     value.extract::<bool>().ok()
 }
 
+/// The loss of that name among those that a machine has.
+pub(crate) fn loss_of(name: &str, known: &[Loss]) -> Option<Loss> {
+    known.iter().copied().find(|loss| loss.name() == name)
+}
+
+/// The names of losses.
+pub(crate) fn told(known: &[Loss]) -> String {
+    known.iter().map(|loss| format!("'{}'", loss.name())).collect::<Vec<_>>().join(", ")
+}
+
 /// The words that a type knows, as its reader lists them.
 fn known_words<T: DeserializeOwned>() -> String {
     let refusal = serde_json::from_value::<T>(Value::String(String::new())).err().map(|e| e.to_string());
@@ -254,7 +282,7 @@ macro_rules! named {
 
 named! {
     RankSvm = RankSvm::new() => {
-        number c, word loss, kernel kernel, approx approx, word balance,
+        number c, loss_of_order loss, kernel kernel, approx approx, word balance,
         limit pairs_per_item, word scale, effort effort,
     }
     SwapSvm = SwapSvm::new() => {
@@ -273,24 +301,24 @@ named! {
         effort effort,
     }
     OrdinalSvm = OrdinalSvm::new() => {
-        number c, kernel kernel, word loss, word constraints, limit bins,
+        number c, kernel kernel, loss_of_classes loss, word constraints, limit bins,
         word scale, effort effort,
     }
     SvmClassifier = SvmClassifier::new() => {
-        number c, kernel kernel, approx approx, word loss, word classes, class_weight class_weight,
+        number c, kernel kernel, approx approx, loss_of_classes loss, word classes, class_weight class_weight,
         flag probabilities, word scale, effort effort,
     }
     SvmRegressor = SvmRegressor::new() => {
-        number c, kernel kernel, approx approx, word loss, number epsilon, word scale,
+        number c, kernel kernel, approx approx, loss_of_values loss, number epsilon, word scale,
         effort effort,
     }
     CompareSvm = CompareSvm::new() => {
-        number c, kernel kernel, approx approx, word loss, word threshold,
+        number c, kernel kernel, approx approx, loss_of_order loss, word threshold,
         word tie_region, word tie_band, number tie_weight, word balance,
         flag calibrate, word scale, effort effort,
     }
     CompareRank = CompareRank::new(Variant::Rank) => {
-        word variant, number c, kernel kernel, approx approx, word loss, number tie_weight,
+        word variant, number c, kernel kernel, approx approx, loss_of_order loss, number tie_weight,
         flag calibrate, word scale, effort effort,
     }
     CompareLp = CompareLp::new() => {

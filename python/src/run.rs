@@ -86,7 +86,12 @@ pub(crate) fn run<R: Send + 'static>(
         |time: Duration| py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(time));
     loop {
         match wait(LOOK) {
-            Ok(Ok(result)) => return result.map_err(|e| exception(py, &e)),
+            Ok(Ok(result)) => {
+                let result = result.map_err(|e| exception(py, &e))?;
+                // Where the work ended, so that nobody is left with where it stood some time before.
+                on_progress.map_or(Ok(()), |to| looking.tell(to))?;
+                return Ok(result);
+            }
             Ok(Err(panic)) => return Err(internal(panic_text(&*panic))),
             Err(RecvTimeoutError::Disconnected) => return Err(internal("the work was lost")),
             Err(RecvTimeoutError::Timeout) => {

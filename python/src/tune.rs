@@ -16,13 +16,12 @@ use rankwise::{
     CompareRank, CompareSvm, Davidson, Error, Gamma, Kernel, LabelData, LabelEstimator, Loss, OneNormRankSvm,
     OrdinalSvm, PairEstimator, RankSvm, RankingVectorMachine, Result, SvmClassifier, SvmRegressor,
 };
-use serde_json::Value;
 
 use crate::errors::{exception, raise};
 use crate::fit::{class_items, comparisons, ranking};
 use crate::input::{Groups, Items, Pairs};
 use crate::model::Model;
-use crate::params::{Fields, Named};
+use crate::params::{Fields, Named, loss_of, told};
 use crate::run::run;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -58,10 +57,11 @@ struct Search {
 #[pymethods]
 impl Search {
     #[new]
-    #[pyo3(signature = (c, kernels, widens, losses, epsilons, folds, metric, time_limit))]
+    #[pyo3(signature = (method, c, kernels, widens, losses, epsilons, folds, metric, time_limit))]
     #[expect(clippy::too_many_arguments, reason = "all by name, from one place")]
     fn new(
         py: Python<'_>,
+        method: &str,
         c: Option<Vec<f64>>,
         kernels: Vec<Bound<'_, PyDict>>,
         widens: bool,
@@ -75,9 +75,14 @@ impl Search {
             let mut kernel = Kernel::Linear;
             Fields::of(params).of_kernel(&mut kernel).map(|()| kernel)
         };
+        let known: &[Loss] = match method {
+            "regress" => &Loss::OF_TUBES,
+            "ordinal" | "classify" => &Loss::OF_CLASSES,
+            _ => &Loss::ALL,
+        };
         let loss = |name: &String| {
-            serde_json::from_value(Value::String(name.clone()))
-                .map_err(|e| exception(py, &Error::parameter("loss", name, e.to_string())))
+            let refusal = || exception(py, &Error::parameter("loss", format!("'{name}'"), told(known)));
+            loss_of(name, known).ok_or_else(refusal)
         };
         let limit = |seconds: f64| {
             Duration::try_from_secs_f64(seconds)

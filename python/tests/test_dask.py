@@ -158,7 +158,7 @@ def test_pairs_in_partitions_are_those_of_one_machine(client, k):
         assert abs(spread.threshold_ - alone.threshold_) < 1e-8
         assert abs(spread.beta_ - alone.beta_) < 1e-8 * (1 + abs(alone.beta_))
         assert (spread.predict(spread_pairs).compute() == alone.predict(pairs)).all()
-        assert np.allclose(spread.decision_function(spread_pairs).compute(), alone.decision_function(pairs), rtol=1e-7)
+        assert np.allclose(spread.margins(spread_pairs).compute(), alone.margins(pairs), rtol=1e-7)
         assert spread.score(spread_pairs, spread_y) == alone.score(pairs, y)
         if params.get("loss") == "logistic":
             likely = spread.predict_proba(spread_pairs).compute()

@@ -186,7 +186,7 @@ def test_pairs_as_numbers_as_sides_and_by_a_function_are_the_same(judged):
 
     for preprocessor in (features, features.tolist(), look_up):
         found = CompareSVM(kernel="rbf", gamma=0.2, preprocessor=preprocessor).fit(numbers, y)
-        np.testing.assert_allclose(found.decision_function(numbers), expected.decision_function(pairs), atol=1e-9)
+        np.testing.assert_allclose(found.margins(numbers), expected.margins(pairs), atol=1e-9)
         np.testing.assert_array_equal(found.predict(numbers), expected.predict(pairs))
     assert len(asked) == 3
     np.testing.assert_array_equal(features[expected.support_], expected.support_vectors_)
@@ -252,7 +252,7 @@ def test_comparers_survive_files_and_pickles(estimator, judged, tmp_path):
     pairs, y = judged
     estimator.fit(pairs, y)
     for copy in (pickle.loads(pickle.dumps(estimator)), through_file(estimator, tmp_path)):
-        np.testing.assert_array_equal(copy.decision_function(pairs), estimator.decision_function(pairs))
+        np.testing.assert_array_equal(copy.margins(pairs), estimator.margins(pairs))
         np.testing.assert_array_equal(copy.predict(pairs), estimator.predict(pairs))
         assert (
             type(copy) is type(estimator) and copy.threshold_ == estimator.threshold_ and copy.beta_ == estimator.beta_
@@ -397,7 +397,7 @@ def test_the_command_line_gives_the_same_scores_to_the_last_bit(ranking, judged,
         columns = told[0].split(",")
         margins = np.array([float(line.split(",")[columns.index("margin")]) for line in told[1:]])
         loaded = rankwise.load(tmp_path / "pairs.safetensors")
-        np.testing.assert_array_equal(loaded.decision_function(pairs), margins)
+        np.testing.assert_array_equal(loaded.margins(pairs), margins)
 
 
 def test_fits_here_and_on_the_command_line_are_the_same(ranking, tmp_path, rankwise_cli):
@@ -492,7 +492,7 @@ def test_items_without_features_have_names(tmp_path, rankwise_cli):
         scores = machine.score_items(["a", "c", "f", "a"])
         assert scores[0] > scores[1] > scores[2] and scores[0] == scores[3]
         np.testing.assert_allclose(
-            machine.decision_function(pairs), machine.score_items(pairs[:, 1]) - machine.score_items(pairs[:, 0])
+            machine.margins(pairs), machine.score_items(pairs[:, 1]) - machine.score_items(pairs[:, 0])
         )
         assert machine.score(pairs, y) > 0.7
         copy = pickle.loads(pickle.dumps(machine))
@@ -504,9 +504,7 @@ def test_items_without_features_have_names(tmp_path, rankwise_cli):
     )
     rankwise_cli("train", "--pairs", tmp_path / "pairs.csv", "-o", tmp_path / "m.safetensors")
     loaded = rankwise.load(tmp_path / "m.safetensors")
-    np.testing.assert_allclose(
-        loaded.decision_function(pairs), CompareSVM().fit(pairs, y).decision_function(pairs), atol=0.05
-    )
+    np.testing.assert_allclose(loaded.margins(pairs), CompareSVM().fit(pairs, y).margins(pairs), atol=0.05)
 
 
 def test_tune_refuses_what_it_cannot_use(ranking, judged):

@@ -217,7 +217,7 @@ def test_a_comparer_has_margins_outcomes_and_probabilities(method, kernel, scale
     new = new_pairs()
     left, right = np.ascontiguousarray(new[:, 0]), np.ascontiguousarray(new[:, 1])
     found = run(comparer.to_onnx(), left=left, right=right)
-    near(found["margin"], comparer.decision_function(new), 1e-12)
+    near(found["margin"], comparer.margins(new), 1e-12)
     assert found["outcome"].dtype == np.int64
     assert np.array_equal(found["outcome"], comparer.predict(new))
     same = slice(0, len(new) // 10)
@@ -231,7 +231,7 @@ def test_a_comparer_has_margins_outcomes_and_probabilities(method, kernel, scale
 
     single = new.astype(np.float32)
     found = run(comparer.to_onnx(float32=True), left=single[:, 0].copy(), right=single[:, 1].copy())
-    near(found["margin"].astype(float), comparer.decision_function(single), 1e-5)
+    near(found["margin"].astype(float), comparer.margins(single), 1e-5)
     assert (found["outcome"] == comparer.predict(single)).mean() > 0.998
     assert not found["outcome"][same].any() or "band" in method
 
@@ -268,7 +268,7 @@ def test_a_margin_that_is_the_threshold_is_a_tie_and_the_next_one_is_not():
     near_it = threshold / weight * (1 + np.arange(-400, 401) * 2.0**-53)
     right = np.unique(np.concatenate([near_it, -near_it]))[:, None]
     new = np.stack([np.zeros_like(right), right], axis=1)
-    margins = comparer.decision_function(new)
+    margins = comparer.margins(new)
     assert (np.abs(margins) == threshold).any() and (np.abs(margins) > threshold).any()
     found = run(comparer.to_onnx(), left=new[:, 0].copy(), right=right)
     assert np.array_equal(found["margin"], margins)
@@ -297,7 +297,7 @@ def test_sparse_items_and_leaderboards_are_exported_too():
     names = np.array([["ann", "bob"], ["bob", "eve"], ["ann", "eve"], ["eve", "ann"]] * 5)
     board = rankwise.Davidson().fit(names, [-1, -1, -1, 0] * 5)
     found = run(board.to_onnx(), left=np.eye(3)[[0, 1]], right=np.eye(3)[[1, 2]])
-    expected = board.decision_function(np.array([["ann", "bob"], ["bob", "eve"]]))
+    expected = board.margins(np.array([["ann", "bob"], ["bob", "eve"]]))
     near(found["margin"], expected, 1e-12)
     with pytest.raises(ValueError, match="names alone"):
         board.to_sql()

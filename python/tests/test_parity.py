@@ -25,8 +25,8 @@ CLASSES = {
     "compare-lp": rankwise.CompareLP,
     "davidson": rankwise.Davidson,
 }
-#: What only Python has: where progress goes, where a fit starts, where features of pairs are.
-OF_PYTHON = {"warm_start", "verbose", "preprocessor"}
+#: What only Python has: where progress goes, where a fit starts, where features of pairs are, what new names are.
+OF_PYTHON = {"warm_start", "verbose", "preprocessor", "unknown"}
 #: What is said in other words: the class is the task, the method is the variant.
 IN_OTHER_WORDS = {"task", "variant"}
 

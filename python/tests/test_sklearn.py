@@ -172,17 +172,17 @@ def test_comparers_have_the_manners_of_estimators(comparer, judged):
     np.testing.assert_array_equal(y, unchanged[1])
     assert copy.get_params() == before and copy.n_features_in_ == 3 and is_classifier(copy)
     assert set(np.unique(copy.predict(pairs))) <= {-1, 0, 1}
-    margins = copy.decision_function(pairs)
-    np.testing.assert_allclose(copy.decision_function(pairs[:, ::-1]), -margins, atol=1e-12)
+    margins = copy.margins(pairs)
+    np.testing.assert_allclose(copy.margins(pairs[:, ::-1]), -margins, atol=1e-12)
     np.testing.assert_array_equal(copy.predict(pairs[:, ::-1]), -copy.predict(pairs))
     np.testing.assert_allclose(copy.score_items(pairs[:, 1]) - copy.score_items(pairs[:, 0]), margins, atol=1e-12)
     np.testing.assert_array_equal(
         copy.predict(pairs), np.where(np.abs(margins) <= copy.threshold_, 0, np.sign(margins))
     )
     again = clone(copy).fit(pairs, y)
-    np.testing.assert_array_equal(again.decision_function(pairs), margins)
+    np.testing.assert_array_equal(again.margins(pairs), margins)
     subset = np.random.default_rng(0).permutation(len(y))[:50]
-    np.testing.assert_array_equal(copy.decision_function(pairs[subset]), margins[subset])
+    np.testing.assert_array_equal(copy.margins(pairs[subset]), margins[subset])
     with pytest.raises(ValueError, match="features"):
         copy.predict(pairs[:, :, :2])
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .. import _comparers, _core, _input
 from .._base import only_if
+from .._outcomes import outcomes, warn_without_left
 from ._cluster import Cluster, OnCluster
 from ._lazy import as_one, lazily
 from ._partitions import (
@@ -46,6 +47,7 @@ class _Comparer(OnCluster, _comparers.Comparer):
             raise ValueError("context and groups are not used on a cluster: leave them out")
         import dask
 
+        _comparers._check_unknown(self.unknown)
         params = self._params()
         _core.check_spread(self._method, params)
         client = client_of(self.client)
@@ -54,9 +56,9 @@ class _Comparer(OnCluster, _comparers.Comparer):
         pairs, y, sample_weight = columns_of(pairs, y, sample_weight)
         chunks = pairs.chunks[0] if is_dask_array(pairs) else None
         parts = partitions(pairs, "pairs")
-        outcomes, weights = partitions(y, "y", chunks), partitions(sample_weight, "sample_weight", chunks)
-        count = same_number(pairs=parts, y=outcomes, sample_weight=weights)
-        assert parts is not None and outcomes is not None
+        judged, weights = partitions(y, "y", chunks), partitions(sample_weight, "sample_weight", chunks)
+        count = same_number(pairs=parts, y=judged, sample_weight=weights)
+        assert parts is not None and judged is not None
         preprocessor = self.preprocessor
         if preprocessor is not None and not callable(preprocessor):
             if not hasattr(preprocessor, "shape"):
@@ -64,12 +66,13 @@ class _Comparer(OnCluster, _comparers.Comparer):
             preprocessor = client.scatter(preprocessor, hash=False)
         rows = [
             dask.delayed(_judged_rows, pure=False)(
-                number, parts[number], outcomes[number], None if weights is None else weights[number], preprocessor
+                number, parts[number], judged[number], None if weights is None else weights[number], preprocessor
             )
             for number in range(count)
         ]
         held, names = aligned(client, client.compute(rows), "pairs")
-        kinds = client.gather(client.map(_kind, held, pure=False))
+        kinds, seen = zip(*client.gather(client.map(_kind, held, pure=False)))
+        warn_without_left(set().union(*seen), "y")
         if len(set(kinds)) > 1:
             raise ValueError(f"pairs are not of one kind in all partitions: {', '.join(sorted(set(kinds)))}")
         known: Optional[list[str]] = None
@@ -92,12 +95,20 @@ class _Comparer(OnCluster, _comparers.Comparer):
 
     def predict(self, pairs: Any, context: Any = None) -> Any:
         """Outcomes: lazy and partition by partition for what Dask has, an array for an array."""
-        return lazily(self, "predict", pairs, np.int8) if is_spread(pairs) else super().predict(pairs, context)
+        return (
+            lazily(self, "predict", pairs, np.float64 if self.unknown == "nan" else np.int8)
+            if is_spread(pairs)
+            else super().predict(pairs, context)
+        )
+
+    def margins(self, pairs: Any, context: Any = None) -> Any:
+        """Margins: lazy and partition by partition for what Dask has, an array for an array."""
+        return lazily(self, "margins", pairs, np.float64) if is_spread(pairs) else super().margins(pairs, context)
 
     def decision_function(self, pairs: Any, context: Any = None) -> Any:
-        """Margins: lazy and partition by partition for what Dask has, an array for an array."""
+        """Columns of left, no difference and right: lazy and partition by partition for what Dask has."""
         if is_spread(pairs):
-            return lazily(self, "decision_function", pairs, np.float64)
+            return lazily(self, "decision_function", pairs, np.float64, width=3)
         return super().decision_function(pairs, context)
 
     @only_if(lambda comparer: comparer._why_no_chances())
@@ -119,8 +130,7 @@ class _Comparer(OnCluster, _comparers.Comparer):
         predicted, y, weights = client_of(self.client).compute(
             [as_one(values) for values in (self.predict(pairs), y, sample_weight)], sync=True
         )
-        outcomes = _comparers._outcomes(y, len(predicted))
-        return float(np.average(predicted == outcomes, weights=_input.weights(weights, len(predicted))))
+        return _comparers._share_right(predicted, self._outcomes(y, len(predicted)), weights)
 
 
 def _judged_rows(number: int, pairs: Any, y: Any, sample_weight: Any, preprocessor: Any) -> JudgedRows:
@@ -171,10 +181,17 @@ def _items_of(used: NDArray[Any], preprocessor: Any) -> Any:
     return preprocessor.tocsr()[used] if _input.is_sparse(preprocessor) else np.asarray(preprocessor)[used]
 
 
-def _kind(rows: JudgedRows) -> str:
+def _kind(rows: JudgedRows) -> tuple[str, set[int]]:
+    """What its pairs are, and the numbers that stand for outcomes."""
+    with in_partition(rows.partition):
+        seen = (
+            set(np.unique(outcomes(rows.y, len(rows), "y", warns=False)).tolist())
+            if rows.y.dtype.kind in "iuf"
+            else set()
+        )
     if rows.items is not None:
-        return "item numbers"
-    return "sides" if rows.pairs.ndim == 3 else "names"
+        return "item numbers", seen
+    return ("sides" if rows.pairs.ndim == 3 else "names"), seen
 
 
 def _names_in(rows: JudgedRows) -> set[str]:
@@ -213,7 +230,7 @@ class CompareSVM(_Comparer, _comparers.CompareSVM):
 
     Parameters
     ----------
-    C, loss, threshold, tie_region, tie_weight, balance, preprocessor, scale, tol, max_iter, time_limit, seed, verbose
+    C, loss, threshold, tie_region, tie_weight, balance, preprocessor, unknown, scale, tol, max_iter, time_limit, seed, verbose
         As for :class:`rankwise.CompareSVM`.
     client : distributed.Client, optional
         The cluster; by default the one that was made last.
@@ -233,6 +250,7 @@ class CompareSVM(_Comparer, _comparers.CompareSVM):
         tie_weight: float = 1.0,
         balance: str = "none",
         preprocessor: _comparers.Preprocessor = None,
+        unknown: str = "error",
         scale: str = "none",
         tol: float = 1e-3,
         max_iter: Optional[int] = None,
@@ -249,6 +267,7 @@ class CompareSVM(_Comparer, _comparers.CompareSVM):
         self.tie_weight = tie_weight
         self.balance = balance
         self.preprocessor = preprocessor
+        self.unknown = unknown
         self.scale = scale
         self.tol = tol
         self.max_iter = max_iter
@@ -264,7 +283,7 @@ class Davidson(_Comparer, _comparers.Davidson):
 
     Parameters
     ----------
-    C, preprocessor, scale, tol, max_iter, time_limit, seed, verbose
+    C, preprocessor, unknown, scale, tol, max_iter, time_limit, seed, verbose
         As for :class:`rankwise.Davidson`.
     client : distributed.Client, optional
         The cluster; by default the one that was made last.
@@ -277,6 +296,7 @@ class Davidson(_Comparer, _comparers.Davidson):
         C: float = 1.0,
         *,
         preprocessor: _comparers.Preprocessor = None,
+        unknown: str = "error",
         scale: str = "none",
         tol: float = 1e-3,
         max_iter: Optional[int] = None,
@@ -288,6 +308,7 @@ class Davidson(_Comparer, _comparers.Davidson):
     ) -> None:
         self.C = C
         self.preprocessor = preprocessor
+        self.unknown = unknown
         self.scale = scale
         self.tol = tol
         self.max_iter = max_iter

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .. import _comparers, _core, _input, _rankers
 from .._base import Array
+from .._outcomes import outcomes
 
 
 @contextmanager
@@ -216,7 +217,9 @@ def state_of_pairs(rows: JudgedRows, number: int, names: Optional[list[str]], th
     else:
         pairs = _core.Pairs.of_sides(_comparers._rows_of_sides(rows.pairs))
     n = pairs.n_pairs
-    return _core.Part.of_pairs(number, pairs, _comparers._outcomes(rows.y, n), _weights(rows.sample_weight, n), threads)
+    return _core.Part.of_pairs(
+        number, pairs, outcomes(rows.y, n, "y", warns=False), _weights(rows.sample_weight, n), threads
+    )
 
 
 def _weights(values: Any, n: int) -> Optional[Array]:

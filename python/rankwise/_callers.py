@@ -1,0 +1,64 @@
+"""Who called the package: warnings point there, and some of scikit-learn's callers change what outcomes are called."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import warnings
+from types import FrameType
+from typing import Any, NamedTuple, Optional
+
+from .exceptions import RankwiseWarning
+
+#: Code that stands between the caller and what warns: the package's own, and that of its context managers.
+_OURS = os.path.dirname(__file__) + os.sep
+_BETWEEN = contextlib.__file__
+#: Parts of scikit-learn that hand outcomes to an estimator under other numbers, or columns to a class each.
+_META = (
+    "sklearn.calibration",
+    "sklearn.ensemble",
+    "sklearn.multiclass",
+    "sklearn.multioutput",
+    "sklearn.semi_supervised",
+)
+
+
+def _caller() -> tuple[int, Optional[FrameType]]:
+    """The first frame outside of the package, and how far it is from whoever asks."""
+    level, frame = 1, sys._getframe(1)
+    while frame is not None and (frame.f_code.co_filename.startswith(_OURS) or frame.f_code.co_filename == _BETWEEN):
+        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
+    return level, frame
+
+
+def warn(text: str, kind: type[Warning] = RankwiseWarning) -> None:
+    """Warns at the line that called the package, however deep inside the reason was found."""
+    warnings.warn(text, kind, stacklevel=_caller()[0])
+
+
+class MetaEstimator(NamedTuple):
+    """A part of scikit-learn that fits estimators for a purpose of its own."""
+
+    name: str
+    #: The classes it was given, where they can be seen: not from another process.
+    classes: Optional[list[Any]]
+
+
+def meta_estimator() -> Optional[MetaEstimator]:
+    """Who fits the estimator and may have numbered its classes anew; None where nobody does."""
+    name, classes = None, None
+    frame = _caller()[1]
+    while frame is not None:
+        module, function, local = str(frame.f_globals.get("__name__", "")), frame.f_code.co_name, frame.f_locals
+        holder = None
+        if module.startswith(_META):
+            name, holder = name or ".".join(module.split(".")[:2]), local.get("self")
+        elif module == "sklearn.model_selection._validation" and local.get("method", "predict") != "predict":
+            if function in ("_fit_and_predict", "cross_val_predict"):
+                name, holder = name or "cross_val_predict of sklearn", local.get("le")
+        found = getattr(holder, "classes_", None)
+        if found is not None:
+            classes = list(found)
+        frame = frame.f_back
+    return None if name is None else MetaEstimator(name, classes)
