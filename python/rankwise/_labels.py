@@ -135,8 +135,9 @@ class SVC(Machine):
         The classes, in order.
     coef_ : array of shape (n_machines, n_features)
     intercept_ : array of shape (n_machines,)
-    support_, dual_coef_, support_vectors_ : arrays
-        The items that scores are made of (kernels).
+        Signs, shapes and order are those of ``sklearn.svm.SVC``.
+    support_, dual_coef_, support_vectors_, n_support_ : arrays
+        The items that scores are made of (kernels), class by class, as in ``sklearn.svm.SVC``.
     """
 
     _method = "classify"
@@ -264,15 +265,67 @@ class SVC(Machine):
         labels = _input.vector(y, len(predicted), "y")
         return float(np.average(predicted == labels, weights=_input.weights(sample_weight, len(predicted))))
 
+    def _towards_first(self, attribute: str) -> bool:
+        """Whether machines of pairs of classes are told with the first class of a pair on the positive side, as scikit-learn does."""
+        self._fitted(attribute)
+        return len(self.classes_) > 2 and self.report_["class_scheme"] == "ovo"
+
     @property
     def coef_(self) -> Array:
-        """Weights of features, a row per machine (linear)."""
-        return self._raw_weights("coef_")[0]
+        """Weights of features, a row per machine (linear). Of two classes they point to the second; with classes='ovo' of more there
+        is a row for each pair of classes, (0, 1), (0, 2), …, (1, 2), …, that points to the first of them."""
+        weights = self._raw_weights("coef_")[0]
+        return -weights if self._towards_first("coef_") else weights
 
     @property
     def intercept_(self) -> Array:
         """What each machine adds to its scores."""
-        return self._biases("intercept_")
+        biases = self._biases("intercept_")
+        return -biases if self._towards_first("intercept_") else biases
+
+    def _support_by_class(self, attribute: str) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+        """Support items class by class: which, of which class, and their coefficients.
+
+        A copy of an item in another class is an item of its own there, though the model keeps one for both.
+        """
+        coefficients = self._support(attribute)[1]
+        n = len(self.classes_)
+        if n > 2 and not self._towards_first(attribute):
+            return np.arange(coefficients.shape[1]), np.argmax(coefficients, axis=0), coefficients
+        if n == 2:
+            classes = (coefficients[0] > 0).astype(np.intp)
+            order = np.argsort(classes, kind="stable")
+            return order, classes[order], coefficients[:, order]
+        first, second = np.triu_indices(n, 1)
+        own = np.zeros((n, n - 1, coefficients.shape[1]))
+        for machine, (i, j) in zip(-coefficients, zip(first, second)):
+            # Against another class an item of class i is on the positive side, one of class j on the negative.
+            own[i, j - 1], own[j, i] = np.maximum(machine, 0.0), np.minimum(machine, 0.0)
+        classes, items = np.nonzero(own.any(axis=1))
+        return items, classes, np.ascontiguousarray(own[classes, :, items].T)
+
+    @property
+    def dual_coef_(self) -> Array:
+        """Coefficients of the support items, class by class. Of two classes one row; with classes='ovo' of more, a row for each other
+        class, in order: that of the machine that tells the item's class from it. With other schemes, a row per machine."""
+        return self._support_by_class("dual_coef_")[2]
+
+    @property
+    def support_vectors_(self) -> Array:
+        """The support items' features, class by class."""
+        vectors: Array = super().support_vectors_[self._support_by_class("support_vectors_")[0]]
+        return vectors
+
+    @property
+    def support_(self) -> NDArray[np.int64]:
+        """The numbers of the support items among those of the fit, class by class; of equal ones the first."""
+        return super().support_[self._support_by_class("support_")[0]]
+
+    @property
+    def n_support_(self) -> NDArray[np.int32]:
+        """How many support items each class has."""
+        classes = self._support_by_class("n_support_")[1]
+        return np.bincount(classes, minlength=len(self.classes_)).astype(np.int32)
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags

@@ -94,12 +94,17 @@ class Ranker(Machine):
         from .metrics import pair_accuracy
 
         if qid is None and getattr(self, "_has_groups", False):
-            warn(
-                f"{type(self).__name__} was fitted with qid and is scored without: pairs of items in different groups count, too. "
-                "Pass qid to score; in a search of scikit-learn call sklearn.set_config(enable_metadata_routing=True) first, "
-                "or use rankwise.tune, which knows groups"
-            )
+            warn(scored_without(type(self).__name__))
         return float(pair_accuracy(y, scores, qid=qid, sample_weight=sample_weight))
+
+
+def scored_without(name: str) -> str:
+    """What is said of an estimator that knows groups and is measured as if there were none."""
+    return (
+        f"{name} was fitted with qid and is scored without: pairs of items in different groups count, too. "
+        "Pass qid to score; in a search of scikit-learn call sklearn.set_config(enable_metadata_routing=True) first, "
+        "or use rankwise.tune, which knows groups"
+    )
 
 
 def _groups(qid: Any, n: int) -> Optional[_core.Groups]:

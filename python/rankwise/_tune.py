@@ -97,7 +97,8 @@ def tune(
         at equal ratios. By default values of C that suit the data and, for rbf, of gamma.
     folds : int, default=5
     valid : tuple (X, y) or (X, y, qid), optional
-        Measures on these instead of folds.
+        Measures on these instead of folds. For comparers groups change nothing there; what describes the comparisons is a fourth
+        part, (pairs, y, None, context).
     metric : str, optional
         The names of ``rankwise tune --metric``: 'ndcg@10', 'zero_one', 'rmse', ….
     time_limit : float, optional
@@ -240,10 +241,12 @@ def _bar(estimator: Machine) -> Iterator[Tell]:
 Model = tuple[_core.Model, Optional[list[str]]]
 
 
-def _unpacked(valid: tuple[Any, ...]) -> tuple[Any, Any, Any]:
-    if not isinstance(valid, (tuple, list)) or len(valid) not in (2, 3):
-        raise ParameterError("valid is not possible: expected (X, y) or (X, y, qid)")
-    return (*valid, None)[:3]
+def _unpacked(valid: tuple[Any, ...], most: int = 3) -> tuple[Any, ...]:
+    """The parts of what is measured on, so many of them: None for what is not given."""
+    if not isinstance(valid, (tuple, list)) or not 2 <= len(valid) <= most:
+        more = " or (pairs, y, qid, context)" if most == 4 else ""
+        raise ParameterError(f"valid is not possible: expected (X, y) or (X, y, qid){more}")
+    return (*valid, None, None)[:most]
 
 
 def _tune_items(
@@ -327,8 +330,13 @@ def _tune_pairs(
     n = pairs.n_pairs
     held = None
     if valid is not None:
-        held_pairs, held_y, held_context = _unpacked(valid)
+        held_pairs, held_y, held_groups, held_context = _unpacked(valid, most=4)
         read, _ = estimator._read(held_pairs, held_context)
+        if np.ndim(held_groups) > 1:
+            raise ParameterError(
+                "valid[2] is not possible: expected qid, a group for each pair, or None; what describes the comparisons is valid[3]"
+            )
+        _input.groups(held_groups, read.n_pairs, "valid[2]")
         if read.items.n_features != pairs.items.n_features and not isinstance(np.asarray(held_pairs).flat[0], str):
             raise ValueError(
                 f"valid[0] has {read.items.n_features} features, X has {pairs.items.n_features}: the same are needed"

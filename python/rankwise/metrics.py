@@ -378,7 +378,7 @@ def make_scorer(name: str) -> Any:
 
     It scores what ``predict`` says, knows in which direction the metric is better, and asks for ``qid`` wherever metadata routing
     is enabled (``sklearn.set_config(enable_metadata_routing=True)``); without routing scikit-learn hands no groups to scorers, and
-    all items of a fold are one group. Ask for weights with ``.set_score_request(qid=True, sample_weight=True)``.
+    all items of a fold are one group, of which a warning tells if the estimator was fitted with groups. Ask for weights with ``.set_score_request(qid=True, sample_weight=True)``.
 
     Parameters
     ----------
@@ -402,9 +402,11 @@ def make_scorer(name: str) -> Any:
     """
     greater_is_better = _core.item_metric_direction(name)
     import sklearn
-    from sklearn.metrics import make_scorer as make
 
-    scorer = make(_Score(name), greater_is_better=greater_is_better, response_method=("decision_function", "predict"))
+    from ._scorer import rank_scorer
+
+    methods = ("decision_function", "predict")
+    scorer = rank_scorer(_Score(name), greater_is_better=greater_is_better, response_method=methods)
     requests = {"qid": True}
     if "trec" in name.split(":"):
         requests["ids"] = True

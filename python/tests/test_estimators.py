@@ -280,6 +280,64 @@ def test_loaded_estimators_have_the_parameters_of_the_file(judged, tmp_path):
     assert {name: loaded.get_params()[name] for name in params} == params
 
 
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_a_classifier_has_the_coefficients_of_scikit_learn(ranking, kernel, n_classes):
+    svm = pytest.importorskip("sklearn.svm", reason="scikit-learn is not installed")
+    X, y, _ = ranking
+    X, y = X[:120], np.clip(y[:120], 0, n_classes - 1) if n_classes < 4 else np.clip(y[:120] + 1, 0, 3)
+    y = np.array(["b", "a", "d", "c"])[y.astype(int)]  # an order of classes that is not that of the items
+    same = {"C": 0.5, "kernel": kernel, "gamma": 0.3, "coef0": 1.0, "tol": 1e-10}
+    theirs = svm.SVC(**same).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a gap of 1e-10 is beyond what sums of floats can tell here
+        ours = SVC(**same).fit(X, y)
+    assert ours.classes_.tolist() == theirs.classes_.tolist() and len(ours.classes_) == n_classes
+    n_machines = n_classes * (n_classes - 1) // 2
+    assert ours.intercept_.shape == theirs.intercept_.shape == (n_machines,)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=2e-5)
+    if kernel == "linear":
+        assert ours.coef_.shape == (n_machines, 4)
+        np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=5e-5)
+        return
+    np.testing.assert_array_equal(ours.n_support_, theirs.n_support_)
+    np.testing.assert_array_equal(ours.support_, theirs.support_)
+    np.testing.assert_array_equal(ours.support_vectors_, theirs.support_vectors_)
+    assert ours.dual_coef_.shape == theirs.dual_coef_.shape
+    np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, atol=2e-5)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_copies_of_an_item_in_two_classes_are_support_items_of_both(ranking, n_classes):
+    X, y, _ = ranking
+    X, y = (
+        np.concatenate([X[:60], X[:20]]),
+        np.concatenate([np.clip(y[:60], 0, n_classes - 1), np.arange(20) % n_classes]),
+    )
+    machine = SVC(kernel="rbf", gamma=0.3, C=3.0, tol=1e-8).fit(X, y)
+    assert (
+        machine.n_support_.sum()
+        == len(machine.support_)
+        == machine.dual_coef_.shape[1]
+        == len(machine.support_vectors_)
+    )
+    K = np.exp(-0.3 * ((X[:, None] - machine.support_vectors_[None]) ** 2).sum(axis=2))
+    at = np.repeat(np.arange(n_classes), machine.n_support_)
+    scores = []
+    for i, j in zip(*np.triu_indices(n_classes, 1)):
+        row = np.zeros(len(at)) if n_classes > 2 else machine.dual_coef_[0]
+        if n_classes > 2:
+            row[at == i], row[at == j] = machine.dual_coef_[j - 1, at == i], machine.dual_coef_[i, at == j]
+        scores.append(K @ row + machine.intercept_[len(scores)])
+    if n_classes == 2:
+        np.testing.assert_allclose(scores[0], machine.decision_function(X), atol=1e-9)
+        return
+    won = np.zeros((len(X), 3))
+    for (i, j), score in zip(((0, 1), (0, 2), (1, 2)), scores):
+        won[np.arange(len(X)), np.where(score > 0, i, j)] += 1
+    assert (won[np.arange(len(X)), machine.predict(X).astype(int)] == won.max(axis=1)).all()
+
+
 @pytest.mark.parametrize("scale", ["standard", "minmax"])
 def test_weights_are_those_of_features_as_they_come_in(ranking, scale):
     X, y, qid = ranking
@@ -289,6 +347,12 @@ def test_weights_are_those_of_features_as_they_come_in(ranking, scale):
     classifier = SVC(scale=scale).fit(X, y)
     votes = X @ classifier.coef_.T + classifier.intercept_
     assert classifier.coef_.shape == (10, 4) and votes.shape == (300, 10)
+    first, second = np.triu_indices(5, 1)
+    won = np.zeros((300, 5))
+    for machine, vote in enumerate(votes.T):
+        won[np.arange(300), np.where(vote > 0, first[machine], second[machine])] += 1
+    predicted = np.searchsorted(classifier.classes_, classifier.predict(X))
+    assert (won[np.arange(300), predicted] == won.max(axis=1)).all()
     value = SVR(scale=scale).fit(X, y)
     np.testing.assert_allclose(X @ value.coef_ + value.intercept_, value.predict(X), atol=1e-9)
 
@@ -567,3 +631,27 @@ def test_a_loaded_ranker_knows_that_it_has_groups(ranking, tmp_path):
     loaded = through_file(RankSVM().fit(X, y, qid=qid), tmp_path)
     with pytest.warns(RankwiseWarning, match="scored without"):
         loaded.score(X, y)
+
+
+def test_a_comparers_search_takes_the_groups_of_its_validation_data_for_groups(judged):
+    pairs, y = judged
+    few, groups = {"C": [0.1, 1.0]}, np.arange(200) % 7
+    train, held = (pairs[:200], y[:200]), (pairs[200:], y[200:])
+    plain = rankwise.tune(CompareSVM(), *train, grid=few, valid=held)
+    for qid in (groups, groups.astype(str), None):
+        tuned = rankwise.tune(CompareSVM(), *train, grid=few, valid=(*held, qid))
+        assert tuned.points_ == plain.points_ and tuned.best_params_ == plain.best_params_
+    context = np.random.default_rng(0).uniform(1, 2, size=(400, 1))
+    banded = CompareSVM(tie_band="pair")
+    tuned = rankwise.tune(
+        banded, *train, context=context[:200], grid={"C": [1.0]}, valid=(*held, groups, context[200:])
+    )
+    alone = CompareSVM(tie_band="pair").fit(*train, context=context[:200])
+    missed = 1 - alone.score(*held, context=context[200:])
+    assert tuned.metric_ == "zero_one" and tuned.best_score_ == pytest.approx(missed, abs=1e-12)
+    with pytest.raises(rankwise.exceptions.ParameterError, match=r"valid\[2\].*qid.*valid\[3\]"):
+        rankwise.tune(banded, *train, context=context[:200], grid=few, valid=(*held, context[200:]))
+    with pytest.raises(ValueError, match=r"valid\[2\] has 199 entries"):
+        rankwise.tune(CompareSVM(), *train, grid=few, valid=(*held, groups[1:]))
+    with pytest.raises(ValueError, match="expected"):
+        rankwise.tune(CompareSVM(), *train, grid=few, valid=(*held, groups, None, None))

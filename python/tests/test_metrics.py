@@ -8,13 +8,14 @@ import math
 import pickle
 import subprocess
 import sys
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 
 from rankwise import metrics
-from rankwise.exceptions import ParameterError
+from rankwise.exceptions import ParameterError, RankwiseWarning
 
 ITEM_FUNCTIONS = [
     metrics.pair_accuracy,
@@ -388,6 +389,40 @@ def test_a_search_scores_folds_by_their_groups(name: str, made_before_routing: b
     folds = [test for _, test in GroupKFold(4).split(X, y, qid)]
     expected = sign * np.mean([metrics.item_metric(name, y[t], scores[t], qid[t]) for t in folds])
     assert search.cv_results_["mean_test_score"][0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_scorer_that_gets_no_groups_of_an_estimator_that_had_some_says_so(wrapped: bool) -> None:
+    sklearn = pytest.importorskip("sklearn")
+    from sklearn.inspection import permutation_importance
+    from sklearn.model_selection import GridSearchCV, cross_val_score
+    from sklearn.pipeline import make_pipeline
+
+    from rankwise import RankSVM
+
+    y, scores, qid = random_items(5, n=120, n_groups=12)
+    X = np.column_stack([scores, y])
+    ranker = RankSVM().fit(X, y, qid=qid)
+    asked = "ranksvm__qid" if wrapped else "qid"
+    machine = make_pipeline(RankSVM()) if wrapped else RankSVM()
+    fitted = make_pipeline(ranker) if wrapped else ranker
+    scorer = metrics.make_scorer("ndcg@5")
+    for call in (
+        lambda: scorer(fitted, X, y),
+        lambda: cross_val_score(machine, X, y, cv=2, scoring=scorer, params={asked: qid}),
+        lambda: cross_val_score(machine, X, y, cv=2, scoring={"a": scorer}["a"], params={asked: qid}),
+        lambda: permutation_importance(fitted, X, y, scoring=scorer, n_repeats=1),
+        lambda: permutation_importance(fitted, X, y, scoring={"a": scorer, "b": scorer}, n_repeats=1),
+        lambda: permutation_importance(fitted, X, y, n_repeats=1),
+        lambda: scorer(GridSearchCV(machine, {}, cv=2, scoring=scorer).fit(X, y, **{asked: qid}), X, y),
+    ):
+        with pytest.warns(RankwiseWarning, match="was fitted with qid and is scored without"):
+            call()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scorer(RankSVM().fit(X, y), X, y)
+        with sklearn.config_context(enable_metadata_routing=True):
+            assert scorer(fitted, X, y, qid=qid) == metrics.ndcg(y, ranker.predict(X), qid, k=5)
 
 
 def test_a_scorer_may_be_called_pickled_and_printed() -> None:

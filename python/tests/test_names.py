@@ -1,0 +1,143 @@
+"""Comparers of items that have names alone: what happens to names that training has not seen."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+import rankwise
+from rankwise import CompareLP, CompareRank, CompareSVM, Davidson, metrics
+from rankwise.exceptions import MismatchError, ParameterError, RankwiseWarning, UnsupportedError
+
+STRENGTH = dict(zip("abcdefgh", [3.0, 2.0, 1.0, 0.5, 0.0, -0.5, -1.0, -2.0]))
+RNG = np.random.default_rng(0)
+PAIRS = RNG.choice(list(STRENGTH), size=(300, 2))
+PAIRS = PAIRS[PAIRS[:, 0] != PAIRS[:, 1]]
+MARGINS = np.array([STRENGTH[right] - STRENGTH[left] for left, right in PAIRS]) + 0.5 * RNG.normal(size=len(PAIRS))
+Y = np.where(np.abs(MARGINS) < 1, 0, np.sign(MARGINS)).astype(int)
+COMPARERS = {
+    "CompareSVM": CompareSVM,
+    "CompareSVM, logistic": lambda **params: CompareSVM(loss="logistic", **params),
+    "CompareRank": CompareRank,
+    "CompareLP": lambda **params: CompareLP(C=1.0, **params),
+    "Davidson": Davidson,
+}
+NEW = np.array([["a", "new"], ["h", "b"], ["other", "new"], ["new", "h"]])
+
+
+@pytest.fixture(params=COMPARERS)
+def comparer(request):
+    return COMPARERS[request.param]
+
+
+def test_a_new_name_is_refused_with_a_remedy(comparer):
+    fitted = comparer().fit(PAIRS, Y)
+    for ask in (fitted.predict, fitted.margins, fitted.decision_function, lambda pairs: fitted.score(pairs, [0] * 4)):
+        with pytest.raises(
+            MismatchError, match="2 items were not in the training data: 'new', 'other'.*unknown='nan'.*'average'"
+        ):
+            ask(NEW)
+    with pytest.raises(MismatchError, match="unknown='nan'"):
+        fitted.score_items(["a", "new"])
+    with pytest.raises(ParameterError, match="unknown = 'skip' is not possible: expected 'error', 'nan' or 'average'"):
+        comparer(unknown="skip").fit(PAIRS, Y)
+
+
+def test_nothing_is_predicted_of_new_names_with_nan(comparer):
+    fitted, strict = comparer(unknown="nan").fit(PAIRS, Y), comparer().fit(PAIRS, Y)
+    known = [1]
+    methods = ["predict", "margins", "decision_function", "thresholds"]
+    methods += ["predict_proba"] if hasattr(fitted, "predict_proba") else []
+    for method in methods:
+        found = np.asarray(getattr(fitted, method)(NEW))
+        if method != "thresholds":
+            assert np.isnan(np.delete(found, known, axis=0)).all(), method
+        np.testing.assert_array_equal(found[known], getattr(strict, method)(NEW[known]))
+        np.testing.assert_array_equal(getattr(fitted, method)(PAIRS), getattr(strict, method)(PAIRS))
+    assert np.isnan(fitted.score_items(["new", "a"])).tolist() == [True, False]
+    assert fitted.predict(PAIRS).dtype == np.int8
+    with pytest.warns(RankwiseWarning, match="3 of 4 pairs have nan for what is predicted: they are left out"):
+        assert fitted.score(NEW, [0, -1, 0, 0]) == strict.score(NEW[known], [-1])
+    with pytest.warns(RankwiseWarning, match="2 of 2 pairs"):
+        assert np.isnan(fitted.score(NEW[[0, 2]], [0, 0]))
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.margins(NEW), fitted.margins(NEW))
+
+
+def test_a_new_name_is_the_average_of_all(comparer):
+    fitted = comparer(unknown="average").fit(PAIRS, Y)
+    scores = fitted.score_items(list(STRENGTH))
+    average = scores.mean()
+    np.testing.assert_allclose(fitted.score_items(["new", "b"]), [average, scores[1]], atol=1e-12)
+    expected = [average - scores[0], scores[1] - scores[7], 0.0, scores[7] - average]
+    np.testing.assert_allclose(fitted.margins(NEW), expected, atol=1e-12)
+    threshold = fitted.threshold_
+    np.testing.assert_array_equal(
+        fitted.predict(NEW), np.where(np.abs(expected) <= threshold + 1e-12, 0, np.sign(expected))
+    )
+    if hasattr(fitted, "predict_proba"):
+        chances = fitted.predict_proba(NEW)
+        np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+        np.testing.assert_allclose(chances[2, 0], chances[2, 2], atol=1e-12)
+
+
+def test_the_average_needs_a_linear_machine():
+    fitted = CompareSVM(kernel="rbf", unknown="average").fit(PAIRS, Y)
+    with pytest.raises(UnsupportedError, match="kernel='linear'"):
+        fitted.margins(NEW)
+    assert np.isnan(fitted.set_params(unknown="nan").margins(NEW)).sum() == 3
+
+
+def test_folds_with_new_names_are_no_longer_all_nan():
+    pytest.importorskip("sklearn")
+    from sklearn.model_selection import KFold, cross_val_score
+
+    # The last fold has names that no other has.
+    pairs = np.concatenate([PAIRS, [["x", "a"], ["y", "b"], ["x", "h"]]])
+    y = np.concatenate([Y, [0, 1, -1]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        refused = cross_val_score(Davidson(), pairs, y, cv=KFold(4), error_score=np.nan)
+    assert np.isnan(refused[3]) and not np.isnan(refused[:3]).any()
+    with pytest.warns(RankwiseWarning, match="3 of .* pairs have nan"):
+        found = cross_val_score(Davidson(unknown="nan"), pairs, y, cv=KFold(4))
+    np.testing.assert_array_equal(found[:3], refused[:3])
+    train, test = list(KFold(4).split(pairs))[3]
+    assert found[3] == Davidson().fit(pairs[train], y[train]).score(pairs[test[:-3]], y[test[:-3]])
+    assert not np.isnan(cross_val_score(Davidson(unknown="average"), pairs, y, cv=KFold(4))).any()
+
+
+def test_metrics_leave_out_and_count_what_is_not_known():
+    fitted = Davidson(unknown="nan").fit(PAIRS, Y)
+    pairs, y = np.concatenate([PAIRS, NEW]), np.concatenate([Y, [1, -1, 0, 1]])
+    kept = ~np.isnan(fitted.margins(pairs))
+    assert (~kept).sum() == 3
+    weights = np.linspace(1, 2, len(y))
+    for metric, method in (
+        (metrics.comparison_zero_one, "predict"), (metrics.comparison_confusion, "predict"),
+        (metrics.comparison_accuracy, "margins"), (metrics.comparison_auc, "margins"),
+        (metrics.comparison_roc, "margins"), (metrics.comparison_log_loss, "predict_proba"),
+        (metrics.comparison_brier, "predict_proba"),
+    ):  # fmt: skip
+        told = getattr(fitted, method)(pairs)
+        with pytest.warns(
+            RankwiseWarning, match=f"3 of {len(y)} pairs have nan for what is predicted: they are left out"
+        ):
+            found = metric(y, told, sample_weight=weights)
+        np.testing.assert_equal(found, metric(y[kept], told[kept], sample_weight=weights[kept]))
+        with pytest.raises(ValueError, match="nothing is known of any pair"), pytest.warns(RankwiseWarning):
+            metric(y[~kept], told[~kept])
+    with pytest.warns(RankwiseWarning, match="1 of 3"):
+        assert metrics.comparison_auc([0, 1, -1], [0.1, 2.0, -1.0], excess=[-1.0, 1.0, np.nan]) == 1.0
+
+
+def test_a_loaded_model_of_names_does_not_ask_for_features(tmp_path):
+    Davidson().fit(PAIRS, Y).save(tmp_path / "m.safetensors")
+    loaded = rankwise.load(tmp_path / "m.safetensors")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loaded.predict(PAIRS)
+        loaded.set_params(unknown="average").predict(NEW)
