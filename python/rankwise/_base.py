@@ -39,6 +39,7 @@ else:
 Path = Union[str, "os.PathLike[str]"]
 Array = NDArray[np.float64]
 Self = TypeVar("Self", bound="Machine")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class only_if:
@@ -47,10 +48,10 @@ class only_if:
     def __init__(self, why_not: Callable[[Any], Optional[str]]) -> None:
         self.why_not = why_not
 
-    def __call__(self, method: Callable[..., Any]) -> Any:
+    def __call__(self, method: Method) -> Method:
         self.method = method
         self.__doc__ = method.__doc__
-        return self
+        return self  # type: ignore[return-value]  # to readers of types, the method itself
 
     def __get__(self, estimator: Any, kind: Any = None) -> Any:
         if estimator is None:
@@ -68,6 +69,11 @@ class Machine(BaseEstimator):
     _method: ClassVar[str]
     #: Parameters that are this layer's own business.
     _own_params: ClassVar[frozenset[str]] = frozenset({"warm_start", "verbose", "preprocessor"})
+
+    if TYPE_CHECKING:
+        # What all of them have, so that types of models from files say so.
+        def predict(self, X: Any, /) -> NDArray[Any]: ...
+        def score(self, X: Any, y: Any, /) -> float: ...
 
     _model: _core.Model
     _has_groups: bool
@@ -108,6 +114,13 @@ class Machine(BaseEstimator):
                 shown.set_postfix_str(f"gap {gap:.1e}, until {tol:.0e}")
 
             yield None if shown is None else tell
+
+    def _end(self, tell: Tell, model: _core.Model) -> None:
+        """Says where training ended, beyond what was told on the way."""
+        if tell is not None:
+            ended = json.loads(model.description())
+            gap = float("nan") if ended["gap"] is None else float(ended["gap"])
+            tell(int(ended["iterations"]), gap, float(self.get_params(deep=False)["tol"]))
 
     # Reading data
 

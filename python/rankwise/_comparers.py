@@ -67,6 +67,7 @@ class Comparer(Machine):
                 self._threads(),
                 tell,
             )
+            self._end(tell, model)
         self._support_rows = self._find_support(model, pairs)
         self.classes_ = classes
         return self._adopt(model, names)

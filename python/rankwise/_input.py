@@ -290,7 +290,7 @@ def groups(qid: Any, n: int, name: str = "qid") -> Optional[_core.Groups]:
 def known_rows(*columns: Optional[NDArray[Any]]) -> Optional[NDArray[np.bool_]]:
     """Which pairs have something predicted, if not all of them have: those without are left out, and counted."""
     missing = [np.isnan(values).reshape(len(values), -1).any(axis=1) for values in columns if values is not None]
-    unknown = np.logical_or.reduce(missing)
+    unknown: NDArray[np.bool_] = np.logical_or.reduce(missing)
     if not unknown.any():
         return None
     warn(f"{int(unknown.sum())} of {len(unknown)} pairs have nan for what is predicted: they are left out")
@@ -341,9 +341,16 @@ def names(values: Any, name: str) -> NDArray[np.str_]:
     array = array_of(values, name)
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}: a name per item is needed")
-    missing = next((row for row, value in enumerate(array.tolist()) if is_missing(value)), None)
-    if missing is not None:
-        raise ValueError(f"{name} is missing in row {missing}: every item needs a name")
+    for row, value in enumerate(array.tolist()):
+        if isinstance(value, str):
+            continue
+        if isinstance(value, (list, tuple, dict, set)) or hasattr(value, "__array__") and np.ndim(value) > 0:
+            raise ValueError(
+                f"{name} has a {type(value).__name__} where the name of an item is expected: features in the cells of a table are given as "
+                f"an array, numpy.array({name}.to_numpy().tolist())"
+            )
+        if is_missing(value):
+            raise ValueError(f"{name} is missing in row {row}: every item needs a name")
     return np.array(
         [plain_text(value.decode() if isinstance(value, bytes) else value) for value in array.tolist()], dtype=np.str_
     )

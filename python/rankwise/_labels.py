@@ -223,6 +223,7 @@ class SVC(Machine):
             model = _core.fit_classes(
                 params, items, numbers.astype(np.uint32).ravel(), called, weights, margins, self._threads(), tell
             )
+            self._end(tell, model)
         self._support_rows = model.support_among(items)
         kept = model.classes or []
         self.classes_ = classes if len(kept) == len(classes) else classes[[called.index(name) for name in kept]]
@@ -449,6 +450,7 @@ class SVR(Machine):
             model = _core.fit_items(
                 self._method, self._params(), items, values, None, weights, None, None, self._threads(), tell
             )
+            self._end(tell, model)
         self._support_rows = model.support_among(items)
         return self._adopt(model, names)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .exceptions import ParameterError, RankwiseError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable
 
     import pandas
 
@@ -155,9 +155,9 @@ class Leaderboard:
         return {**self.__dict__, "_board": None}
 
     @overload
-    def chances(self, left: Sequence[Any], right: Sequence[Any]) -> NDArray[np.float64]: ...
+    def chances(self, left: list[Any] | NDArray[Any], right: list[Any] | NDArray[Any]) -> NDArray[np.float64]: ...
     @overload
-    def chances(self, left: Any, right: Any) -> tuple[float, float, float]: ...
+    def chances(self, left: Hashable, right: Hashable) -> tuple[float, float, float]: ...
     def chances(self, left: Any, right: Any) -> Any:
         """Probabilities that left wins, that nobody does and that right wins, when no side has an advantage.
 

@@ -70,6 +70,7 @@ class Ranker(Machine):
             model = _core.fit_items(
                 self._method, params, items, labels, groups, weights, of_groups, start, self._threads(), tell
             )
+            self._end(tell, model)
         self._support_rows = model.support_among(items)
         self._has_groups = groups is not None
         return self._adopt(model, names)

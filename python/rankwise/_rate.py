@@ -31,7 +31,7 @@ def rate(
     group: Any = None,
     time: Any = None,
     neutral: Any = None,
-    covariates: Mapping[str, Any] | None = None,
+    covariates: Any = None,
     system: str = "davidson",
     C: float | None = None,
     half_life: float | None = None,
@@ -64,7 +64,7 @@ def rate(
         Numbers, dates or text such as 2024-03-01; without it, rows are in order of time. Dates are counted in days.
     neutral : array-like of bool, optional
         Where being named first is no advantage (for `side`).
-    covariates : mapping of str to array-like, optional
+    covariates : mapping of str to array-like, or table, optional
         What else differs between the sides: left minus right, or a pair (left, right) of arrays. davidson fits an effect of each.
     system : {"davidson", "elo", "glicko", "glicko2", "trueskill"}, default="davidson"
         How ratings are found. davidson maximises the likelihood, ties included; the others go through the games in order.
@@ -106,12 +106,13 @@ def rate(
     ['a', 'b', 'c']
     >>> left, tie, right = board.chances("a", "c")
     """
+    others = _by_name(covariates)
     given = {"weight": weight, "group": group, "time": time, "neutral": neutral}
     if hasattr(left, "collect_schema") and hasattr(left, "collect") and not hasattr(left, "__arrow_c_stream__"):
         left = left.collect()  # a lazy frame of polars
     if _input.is_table(left) and right is None and outcome is None:
         left, right, outcome, given, found = _columns(left, given)
-        covariates = {**found, **(covariates or {})}
+        others = {**found, **others}
     elif right is None or outcome is None:
         missing = "right" if right is None else "outcome"
         raise ParameterError(f"{missing} is missing: give left, right and outcome, or a table that has these columns")
@@ -129,7 +130,7 @@ def rate(
     signs = outcomes(_array(outcome, "outcome"), n, "outcome")
     weights = None if given["weight"] is None else _input.weights(_array(given["weight"], "weight"), n, "weight")
     times = _times(given["time"], n)
-    effects = _effects(covariates, n)
+    effects = _effects(others, n)
     settings = {
         "system": system, "C": C, "half_life": half_life, "side": bool(side), "k": k, "period": period, "ci": ci,
         "ci_method": ci_method, "resamples": resamples, "unit": unit, "seed": seed,
@@ -304,7 +305,22 @@ def _word(value: Any) -> str:
     return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
 
 
-def _effects(covariates: Mapping[str, Any] | None, n: int) -> tuple[list[str], NDArray[np.float64]] | None:
+def _by_name(covariates: Any) -> dict[str, Any]:
+    """Columns by name, of a mapping or a table."""
+    if covariates is None:
+        return {}
+    if hasattr(covariates, "collect_schema") and not hasattr(covariates, "__arrow_c_stream__"):
+        covariates = covariates.collect()  # a lazy frame of polars
+    if _input.is_table(covariates):
+        return {name: covariates[name] for name in _input.column_names(covariates) or []}
+    if not isinstance(covariates, Mapping):
+        raise ParameterError(
+            f"covariates is a {type(covariates).__name__}: expected a mapping of names to arrays, such as {{'rest': rest}}, or a table"
+        )
+    return dict(covariates)
+
+
+def _effects(covariates: Mapping[str, Any], n: int) -> tuple[list[str], NDArray[np.float64]] | None:
     if not covariates:
         return None
     columns = []

@@ -469,6 +469,7 @@ def load_published(
     if word != "letor":
         _refuse("data without folds", fold=fold, part=part)
     file, storage = _path(path), _precision(dtype)
+    _refuse_parquet(file)
     number = _whole(1 if fold is None else fold, "fold", 1, 5)
     try:
         if word == "arff":
@@ -521,6 +522,20 @@ def _path(path: Any, name: str = "path") -> str:
         return os.fsdecode(path)
     except TypeError:
         raise TypeError(f"{name} = {path!r} is no path: expected a string or a pathlib.Path") from None
+
+
+def _refuse_parquet(file: str) -> None:
+    """Says of a Parquet file what it is, where text is expected."""
+    try:
+        with open(file, "rb") as opened:
+            is_parquet = opened.read(4) == b"PAR1"
+    except OSError:
+        return  # whoever reads it says why it cannot be read
+    if is_parquet:
+        raise DataError(
+            f"{file} is a Parquet file, expected the files that the makers of the data publish, which are text: read it with "
+            "pandas.read_parquet, and hand its columns to rankwise.rate or an estimator"
+        )
 
 
 def _is_arff(file: str) -> bool:

@@ -302,9 +302,8 @@ def margins(
     if len(values) == 0:
         raise ValueError("margins has no rows: at least one pair is needed")
     has_band = np.ndim(threshold) > 0
-    if has_band:
-        values, threshold = _in_units(values, threshold)
-    elif not threshold >= 0:
+    values, width = _in_units(values, threshold) if has_band else (values, float(np.asarray(threshold)))
+    if not width >= 0:
         raise ValueError(f"threshold = {threshold} is not possible: expected a number of at least 0")
     ax = _axes(ax, (5.8, 3.6))
     if bins is None:
@@ -320,11 +319,11 @@ def margins(
         name = f"{_NAMES[sign]} ({len(of):,})"
         ax.stairs(heights, edges, fill=True, color=colour, alpha=0.22, linewidth=0)
         ax.stairs(heights, edges, color=colour, linewidth=1.5, linestyle=dashes[sign], label=name)
-    if threshold > 0:
-        for at in (-threshold, threshold):
+    if width > 0:
+        for at in (-width, width):
             ax.axvline(at, color=_INK, linewidth=0.9, linestyle=(0, (1, 2)))
         ax.annotate(
-            f"±{threshold:.3g}", (threshold, 1), xycoords=("data", "axes fraction"), xytext=(4, -2),
+            f"±{width:.3g}", (width, 1), xycoords=("data", "axes fraction"), xytext=(4, -2),
             textcoords="offset points", va="top", fontsize=9, color=_INK,
         )  # fmt: skip
     else:

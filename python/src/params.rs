@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyString};
 use rankwise::model::ClassWeights;
 use rankwise::{
-    Approx, CompareLp, CompareRank, CompareSvm, Davidson, Effort, Error, Gamma, Kernel, Loss, OneNormRankSvm, OnlineSvm,
-    OrdinalSvm, RankSvm, RankingVectorMachine, Ridge, SvmClassifier, SvmRegressor, SwapSvm, Variant,
+    Approx, CompareLp, CompareRank, CompareSvm, Davidson, Effort, Error, Gamma, Kernel, Loss, OneNormRankSvm,
+    OnlineSvm, OrdinalSvm, RankSvm, RankingVectorMachine, Ridge, SvmClassifier, SvmRegressor, SwapSvm, Variant,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;

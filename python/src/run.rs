@@ -88,7 +88,7 @@ pub(crate) fn run<R: Send + 'static>(
         match wait(LOOK) {
             Ok(Ok(result)) => {
                 let result = result.map_err(|e| exception(py, &e))?;
-                // Where the work ended, so that nobody is left with where it stood some time before.
+                // Where the work ended; it may have been too quick to be told anything before.
                 on_progress.map_or(Ok(()), |to| looking.tell(to))?;
                 return Ok(result);
             }

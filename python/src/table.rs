@@ -3,8 +3,8 @@
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::types::{
-    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
-    UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Decimal32Type, Decimal64Type, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch, RecordBatchReader};
 use arrow_schema::{DataType, SchemaRef};
@@ -31,7 +31,7 @@ pub(crate) fn batches(object: &Bound<'_, PyAny>) -> PyResult<Batches> {
     let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
     // SAFETY: a capsule of this name holds a stream of Arrow's C interface; the reader takes it out and leaves an empty one.
     let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr().cast()) };
-    let unreadable = |e: arrow_schema::ArrowError| PyTypeError::new_err(format!("X: the table cannot be read: {e}"));
+    let unreadable = |e: arrow_schema::ArrowError| PyTypeError::new_err(e.to_string());
     let reader = RecordBatchStreamReader::try_new(stream).map_err(unreadable)?;
     let schema = reader.schema();
     let batches = reader.collect::<std::result::Result<Vec<_>, _>>().map_err(unreadable)?;
@@ -113,11 +113,36 @@ fn check(column: &dyn Array, name: &str, first_row: usize) -> Result<()> {
 }
 
 fn not_numeric(name: &str, kind: &DataType) -> Error {
-    Error::parameter(
-        "features",
-        format!("column {name:?} of type {kind}"),
-        "numbers: encode the column as numbers, or leave it out",
-    )
+    let what = words(kind);
+    let expected = match what.as_str() {
+        "lists" => "a column for each number: numpy.stack(column) makes an array of such a column",
+        _ => "numbers: encode the column as numbers, or leave it out",
+    };
+    Error::parameter("features", format!("column {name:?} of {what}"), expected)
+}
+
+/// What people call the cells of a column.
+fn words(kind: &DataType) -> String {
+    let word = match kind {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => "text",
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => "bytes",
+        DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => "dates",
+        DataType::Time32(_) | DataType::Time64(_) => "times",
+        DataType::Duration(_) | DataType::Interval(_) => "lengths of time",
+        DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..) => "lists",
+        DataType::ListView(_) | DataType::LargeListView(_) => "lists",
+        DataType::Dictionary(..) => "categories",
+        DataType::Null => "missing values",
+        other => return format!("type {other}"),
+    };
+    word.to_string()
+}
+
+/// Digits with a decimal point before the last `scale` of them. A power of ten is exact up to 10^22, so that the quotient of digits
+/// below 2^53 is the nearest number.
+fn decimal(digits: i128, scale: i8) -> f64 {
+    let power = 10f64.powi(i32::from(scale).abs());
+    if scale < 0 { digits as f64 * power } else { digits as f64 / power }
 }
 
 /// Writes a column from `start` on into rows; `None` if it is no column of numbers.
@@ -146,6 +171,15 @@ fn fill<T: Cell>(column: &dyn Array, start: usize, out: &mut [T], at: usize, n_c
         DataType::UInt32 => put::<UInt32Type, T>(column, start, out, at, n_cols, |v| T::of_f64(f64::from(v))),
         DataType::UInt16 => put::<UInt16Type, T>(column, start, out, at, n_cols, |v| T::of_f64(f64::from(v))),
         DataType::UInt8 => put::<UInt8Type, T>(column, start, out, at, n_cols, |v| T::of_f64(f64::from(v))),
+        DataType::Decimal32(_, scale) => {
+            put::<Decimal32Type, T>(column, start, out, at, n_cols, |v| T::of_f64(decimal(v.into(), *scale)))
+        }
+        DataType::Decimal64(_, scale) => {
+            put::<Decimal64Type, T>(column, start, out, at, n_cols, |v| T::of_f64(decimal(v.into(), *scale)))
+        }
+        DataType::Decimal128(_, scale) => {
+            put::<Decimal128Type, T>(column, start, out, at, n_cols, |v| T::of_f64(decimal(v, *scale)))
+        }
         DataType::Boolean => {
             let values = column.as_boolean_opt()?;
             let cells = out[at..].iter_mut().step_by(n_cols).enumerate();

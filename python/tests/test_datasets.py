@@ -233,8 +233,17 @@ def test_a_missing_file_is_an_oserror(tmp_path: Path) -> None:
     for read in readers:
         with pytest.raises(FileError, match="nowhere") as caught:
             read(tmp_path / "nowhere.csv")  # type: ignore[operator]
-        assert isinstance(caught.value, OSError)
+        assert isinstance(caught.value, FileNotFoundError)
         assert caught.value.errno == errno.ENOENT
+
+
+@pytest.mark.parametrize("name", ["arff", "letor", "sushi", "wmt", "arena", "jpeg-ai", "chess", "football"])
+def test_a_parquet_file_is_called_one(name: str, tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    pandas.DataFrame({"model_a": ["x"], "model_b": ["y"], "winner": ["model_a"]}).to_parquet(tmp_path / "train.parquet")
+    with pytest.raises(DataError, match="train.parquet is a Parquet file.*pandas.read_parquet"):
+        datasets.load_published(name, tmp_path / "train.parquet")
 
 
 def test_wrong_arguments_of_loaders_are_named(tmp_path: Path) -> None:

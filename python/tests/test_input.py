@@ -328,3 +328,79 @@ def test_labels_that_float64_would_merge_are_refused():
         with pytest.raises(ValueError, match=r"beyond 2\*\*53.*subtract a constant"):
             rankwise.RankSVM().fit(x, y)
     rankwise.RankSVM().fit(x, [2**52, 2**52 + 1, 2**52 + 2, 2**52])
+
+
+def test_features_in_the_cells_of_a_table_are_not_taken_for_names():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    features = np.arange(12.0).reshape(3, 2, 2)
+    arrays = [list(side) for side in features.transpose(1, 0, 2)]
+    lists = features.transpose(1, 0, 2).tolist()
+    frames = [pandas.DataFrame({"l": cells[0], "r": cells[1]}) for cells in (arrays, lists)]
+    for frame in (*frames, polars.DataFrame({"l": lists[0], "r": lists[1]})):
+        with pytest.raises(
+            ValueError, match=r"pairs has a (ndarray|list) where the name.*numpy.array\(pairs.to_numpy\(\).tolist\(\)\)"
+        ):
+            CompareSVM().fit(frame, [0, 1, -1])
+        np.testing.assert_array_equal(np.array(frame.to_numpy().tolist()), features)
+    for frame in (pandas.DataFrame({"e": lists[0]}), polars.DataFrame({"e": lists[0]})):
+        with pytest.raises(ValueError, match=r'X = column "e" of lists is not possible.*numpy.stack\(column\)'):
+            RankSVM().fit(frame, [0, 1, 2])
+        np.testing.assert_array_equal(np.stack(frame["e"]), features[:, 0])
+
+
+def test_decimals_are_numbers_and_other_columns_have_plain_names():
+    from decimal import Decimal
+
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    values = [Decimal("1.50"), Decimal("-2.253"), Decimal("123456789012.345")]
+    for table in (polars.DataFrame({"a": values}), pyarrow.table({"a": pyarrow.array(values)})):
+        assert _input.items(table).to_dense().ravel().tolist() == [1.5, -2.253, 123456789012.345]
+    for column, name in (
+        (["x", "y", "z"], "text"),
+        (polars.Series(["x", "y", "z"], dtype=polars.Categorical), "categories"),
+        (polars.Series([1, 2, 3]).cast(polars.Date), "dates"),
+        (polars.Series([1, 2, 3]).cast(polars.Datetime), "dates"),
+    ):
+        with pytest.raises(ParameterError, match=f'column "a" of {name} is not possible'):
+            RankSVM().fit(polars.DataFrame({"a": column}), [0, 1, 2])
+
+
+ANY_LOSS = ["hinge", "squared-hinge", "logistic", "squared", "epsilon", "squared-epsilon"]
+
+
+@pytest.mark.parametrize(
+    "kind", [RankSVM, OrdinalSVM, SVC, SVR, CompareSVM, rankwise.CompareRank], ids=lambda kind: kind.__name__
+)
+def test_the_losses_that_are_listed_are_those_there_are(kind):
+    rng = np.random.default_rng(0)
+    is_comparer = issubclass(kind, (CompareSVM, rankwise.CompareRank))
+    data = rng.normal(size=(40, 2, 2) if is_comparer else (40, 2)), rng.integers(-1, 2, size=40)
+    qid = {"qid": np.arange(40) // 4}
+    with pytest.raises(ParameterError, match="loss = 'huber' is not possible") as refused:
+        kind(loss="huber").fit(*data)
+    with pytest.raises(ParameterError) as in_search:
+        rankwise.tune(kind(), *data, **qid, grid={"loss": ["huber"]})
+    assert str(in_search.value) == str(refused.value) and "variant" not in str(refused.value)
+    listed = str(refused.value).split("expected ")[1].replace("'", "").split(", ")
+    for loss in ANY_LOSS:
+        if loss in listed:
+            kind(loss=loss).fit(*data)
+            rankwise.tune(kind(), *data, **qid, grid={"loss": [loss], "C": [0.1]}, folds=2)
+        else:
+            with pytest.raises(ParameterError, match=f"loss = '{loss}' is not possible"):
+                kind(loss=loss).fit(*data)
+
+
+def test_a_missing_file_is_a_file_not_found_error(tmp_path):
+    from rankwise import datasets
+
+    for read in (rankwise.load, RankSVM.load, datasets.load_items, datasets.load_pairs, datasets.load_svmlight):
+        with pytest.raises(FileNotFoundError, match="absent.csv") as caught:
+            read(tmp_path / "absent.csv")
+        assert isinstance(caught.value, (rankwise.exceptions.FileError, rankwise.exceptions.RankwiseError))
+        assert caught.value.errno == 2
+    with pytest.raises(FileNotFoundError):
+        RankSVM().fit(X3, Y3).save(tmp_path / "no" / "such" / "folder")
+    with pytest.raises(OSError) as caught:
+        rankwise.load(tmp_path)
+    assert not isinstance(caught.value, FileNotFoundError)

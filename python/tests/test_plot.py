@@ -138,6 +138,43 @@ def test_the_roc_curve_is_that_of_all_thresholds() -> None:
         plot.roc([1, -1], [0.5, 0.2])
 
 
+def banded() -> tuple[Any, Any, Any]:
+    """Pairs with thresholds of their own."""
+    y, margins = pairs(200)
+    widths = np.random.default_rng(4).uniform(0.0, 2.0, size=200)
+    return y, margins, widths
+
+
+def test_a_roc_curve_of_tie_bands_moves_all_of_them() -> None:
+    from rankwise import metrics
+
+    y, margins, widths = banded()
+    excess = np.abs(margins) - widths
+    ax = plot.roc(y, margins, excess=excess)
+    _, false_positives, true_positives = metrics.comparison_roc(y, margins, excess=excess)
+    np.testing.assert_array_equal(ax.get_lines()[0].get_data(), (false_positives, true_positives))
+    area = metrics.comparison_auc(y, margins, excess=excess)
+    assert ax.get_legend().get_texts()[0].get_text() == f"AUC {area:.3f}"
+    assert area != metrics.comparison_auc(y, margins)
+
+
+def test_margins_of_tie_bands_are_in_units_of_their_thresholds() -> None:
+    y, margins, widths = banded()
+    widths[:3] = 0.0
+    edges = [-1e9, -1.0, np.nextafter(1.0, 2), 1e9]
+    ax = plot.margins(y, margins, widths, bins=edges)
+    ties = np.abs(margins) <= widths
+    for patch, sign in zip([p for p in ax.patches if p.get_label() and "(" in str(p.get_label())], (-1, 0, 1)):
+        left, middle, right = patch.get_data().values
+        assert middle == ties[y == sign].sum()
+        assert left == (~ties & (margins < 0))[y == sign].sum() and right == (~ties & (margins > 0))[y == sign].sum()
+    assert "in thresholds of the pairs" in ax.get_xlabel() and ax.texts[0].get_text() == "±1"
+    with pytest.raises(ValueError, match="threshold has -1.0 in row 2"):
+        plot.margins(y, margins, np.where(np.arange(200) == 2, -1.0, widths))
+    with pytest.raises(ValueError, match="threshold has 3 entries, expected 200"):
+        plot.margins(y, margins, [1.0, 2.0, 3.0])
+
+
 def test_weights_move_the_roc_curve() -> None:
     y, margins = pairs(60)
     weights = np.arange(60) % 3

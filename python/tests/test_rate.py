@@ -535,3 +535,18 @@ def test_frames_copies_and_chances_of_many() -> None:
         with pytest.raises(Exception, match="call rate again"):
             made.chances(first, last)
     json.dumps(board.to_dict())
+
+
+def test_covariates_may_be_a_table() -> None:
+    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    rng = np.random.default_rng(0)
+    games = list("abc") * 40, list("bca") * 40, rng.integers(-1, 2, size=120)
+    columns = {"rest": rng.normal(size=120), "white": rng.integers(0, 2, size=120)}
+    expected = rate(*games, covariates=columns, C=1).effects
+    assert set(expected) == {"rest", "white"}
+    frames = [pandas.DataFrame(columns), polars.DataFrame(columns), polars.LazyFrame(columns), pyarrow.table(columns)]
+    for table in frames:
+        assert rate(*games, covariates=table, C=1).effects == expected, type(table)
+    for wrong in (np.ones((120, 2)), pandas.Series(np.ones(120)), [1.0] * 120):
+        with pytest.raises(ParameterError, match="covariates is a .*expected a mapping of names to arrays.*or a table"):
+            rate(*games, covariates=wrong, C=1)

@@ -275,3 +275,27 @@ def test_threads_of_other_fits_do_not_stay_for_ever(ranking):
     if not os.path.isdir("/proc/self/task"):
         pytest.skip("threads are not listed here")
     assert int(run(code)) < 60
+
+
+def test_bars_end_where_the_work_ended(monkeypatch):
+    auto = pytest.importorskip("tqdm.auto", reason="tqdm is not installed")
+    made = []
+
+    class Seen(auto.tqdm):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            made.append(self)
+
+    monkeypatch.setattr(auto, "tqdm", Seen)
+    rng = np.random.default_rng(0)
+    X, pairs = rng.normal(size=(200, 3)), rng.normal(size=(200, 2, 3))
+    y, outcomes = np.round(X @ [1.0, 2.0, -1.0]), rng.integers(-1, 2, size=200)
+    for machine, data in (
+        (RankSVM(loss="hinge"), (X, y)), (OnlineRankSVM(), (X, y)), (rankwise.OrdinalSVM(kernel="rbf"), (X, y)), (SVC(kernel="rbf"), (X, y)),
+        (rankwise.SVR(), (X, y)), (CompareSVM(kernel="rbf"), (pairs, outcomes)), (rankwise.Davidson(), (pairs, outcomes)),
+    ):  # fmt: skip
+        machine.set_params(verbose=True).fit(*data)
+        assert made[-1].n == machine.n_iter_, machine
+        assert made[-1].postfix.startswith(f"gap {machine.gap_:.1e}"), machine
+    rankwise.tune(CompareSVM(verbose=True), pairs, outcomes, grid={"C": [0.1, 1.0]}, folds=3)
+    assert made[-1].n == made[-1].total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -31,14 +32,34 @@ def test_the_package_is_typed(tmp_path):
 
 PROGRAM = """
 import numpy as np
-from rankwise import CompareSVM, RankSVM, tune
+from rankwise import SVC, CompareSVM, Davidson, RankSVM, load, rate, tune
 
 ranker = RankSVM(C=0.1).fit(np.eye(3), [1, 2, 3], qid=["a", "a", "b"])
 reveal_type(ranker)
 reveal_type(ranker.predict(np.eye(3)))
 reveal_type(CompareSVM().fit(np.zeros((1, 2, 3)), [0]).threshold_)
 reveal_type(tune(ranker, np.eye(3), [1, 2, 3]).best_estimator_)
+pairs = np.zeros((1, 2, 3))
+reveal_type(load("model.safetensors").predict(np.eye(3)))
+reveal_type(load("model.safetensors").score(np.eye(3), [1, 2, 3]))
+reveal_type(CompareSVM.load("model.safetensors").margins(pairs))
+reveal_type(Davidson().fit(pairs, ["tie"]).predict_proba(pairs))
+reveal_type(Davidson().fit(pairs, ["tie"]).decision_function(pairs))
+reveal_type(SVC(probabilities=True).fit(np.eye(3), [1, 2, 3]).predict_proba(np.eye(3)))
+reveal_type(CompareSVM().fit(pairs, [0]).predict(pairs))
+reveal_type(CompareSVM().to_sql())
+board = rate(["a"], ["b"], ["tie"])
+reveal_type(board.chances("a", "b"))
+reveal_type(board.chances(1, (2, 3)))
+reveal_type(board.chances(["a"], np.array(["b"])))
+left, tie, right = board.chances("a", "b")
+total: float = left + tie + right
 """
+#: What each line that reveals a type must say, to mypy and to pyright.
+REVEALED = [
+    "RankSVM", "float64", "float", "RankSVM", "ndarray", "float", "float64", "float64", "float64", "float64", "ndarray", "str",
+    "tuple[float, float, float]", "tuple[float, float, float]", "float64",
+]  # fmt: skip
 
 
 def test_a_program_that_uses_it_is_typed(tmp_path):
@@ -51,7 +72,27 @@ def test_a_program_that_uses_it_is_typed(tmp_path):
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stdout
-    revealed = [line.split("note: ")[1] for line in done.stdout.splitlines() if "Revealed" in line]
-    for text, expected in zip(revealed, ["RankSVM", "float64", "float", "RankSVM"]):
-        assert expected in text, text
-    assert len(revealed) == 4
+    is_revealed(re.findall(r'Revealed type is "(.*)"', done.stdout))
+
+
+def is_revealed(types: list[str]) -> None:
+    assert len(types) == len(REVEALED), types
+    for line, (found, expected) in enumerate(zip(types, REVEALED)):
+        plain = found.replace("builtins.", "")
+        assert expected in plain and "Any" not in plain.replace("dtype[Any]", "").replace("ndarray[Any,", "").replace("tuple[Any, ...]", ""), (
+            line, found,
+        )  # fmt: skip
+
+
+def test_a_program_that_uses_it_is_typed_for_pyright_too(tmp_path):
+    pytest.importorskip("pyright", reason="pyright is not installed")
+    (tmp_path / "program.py").write_text("# pyright: strict, reportUnknownMemberType=false\n" + PROGRAM)
+    done = subprocess.run(
+        [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, str(tmp_path / "program.py")],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    is_revealed(re.findall(r'Type of ".*" is "(.*)"', done.stdout))

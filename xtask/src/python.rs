@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::{Outcome, command, root, step};
 
 /// What the tests need beside the wheel.
-const PACKAGES: [&str; 16] = [
+const PACKAGES: [&str; 17] = [
     "dask[array,dataframe,distributed]>=2024.8",
     "joblib",
     "maturin>=1.8,<2",
@@ -17,6 +17,7 @@ const PACKAGES: [&str; 16] = [
     "pandas",
     "polars",
     "pyarrow",
+    "pyright[nodejs]",
     "pytest",
     "ruff>=0.17,<0.18", // another version may format otherwise
     "scikit-learn>=1.6",

@@ -86,6 +86,7 @@ class _Comparer(OnCluster, _comparers.Comparer):
             model = _core.fit_spread(
                 self._method, params, cluster.ask, known or names, known is not None, None, self._threads(), tell
             )
+            self._end(tell, model)
         self.rounds_ = cluster.rounds
         self.classes_ = np.array([-1, 0, 1])
         return self._adopt(model, known or names)

@@ -106,6 +106,7 @@ class RankSVM(OnCluster, _rankers.RankSVM):
             model = _core.fit_spread(
                 self._method, params, cluster.ask, names, False, self._start(), self._threads(), tell
             )
+            self._end(tell, model)
         self.rounds_ = cluster.rounds
         self._has_groups = qid is not None
         return self._adopt(model, names)
