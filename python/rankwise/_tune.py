@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from . import _core, _input
 from ._base import Machine
 from ._callers import warn
-from ._comparers import Comparer
+from ._comparer import Comparer
 from ._labels import SVC, SVR, OrdinalSVM, _check_classes, class_name
 from ._outcomes import outcomes
 from ._progress import Tell, bar

@@ -21,6 +21,7 @@ from rankwise import datasets  # noqa: E402
 from rankwise.dask import CompareSVM, Davidson, RankSVM, evaluate  # noqa: E402
 from rankwise.dask._cluster import Cluster  # noqa: E402
 from rankwise.dask._parts import Part  # noqa: E402
+from rankwise.exceptions import RankwiseWarning  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -457,3 +458,38 @@ def test_a_search_of_scikit_learn_runs_on_the_cluster(client):
         with joblib.parallel_config(backend="dask"):
             there = search.fit(X, y, qid=qid).cv_results_["mean_test_score"]
     assert (here == there).all()
+
+
+def test_outcomes_on_a_cluster_are_read_as_on_one_machine(client):
+    pairs, y = datasets.simulate_pairs(n_pairs=300, seed=3)
+    alone = rankwise.Davidson().fit(pairs, y)
+    spread_pairs = da.from_array(pairs, chunks=(100, 2, 2))
+    # No partition has all outcomes.
+    order = np.argsort(y, kind="stable")
+    words = np.array(["left", "tie", "right"])[y[order] + 1]
+    by_words = Davidson().fit(da.from_array(pairs[order], chunks=(100, 2, 2)), da.from_array(words, chunks=100))
+    assert np.allclose(by_words.coef_, alone.coef_, rtol=1e-5)
+    decision = by_words.decision_function(spread_pairs)
+    assert decision.shape == (300, 3) and by_words.classes_.tolist() == [-1, 0, 1]
+    assert np.allclose(decision.compute(), alone.decision_function(pairs), atol=1e-6)
+    with pytest.warns(RankwiseWarning, match="y holds 0 and 1 but no -1"):
+        Davidson().fit(spread_pairs, da.from_array(np.abs(y), chunks=100))
+    with pytest.raises(ValueError, match="partition 0: y: row 0 has (np.)?(True|False)"):
+        Davidson().fit(spread_pairs, da.from_array(y > 0, chunks=100))
+
+
+def test_names_that_training_has_not_seen_on_a_cluster(client):
+    names = np.array([["a", "b"], ["b", "c"], ["c", "a"], ["a", "b"]] * 10, dtype=object)
+    y = np.array([-1, -1, 0, 1] * 10)
+    new = da.from_array(np.array([["a", "z"], ["a", "b"]], dtype=object), chunks=(1, 2))
+    for unknown in ("nan", "average"):
+        alone = rankwise.Davidson(unknown=unknown).fit(names, y)
+        spread = Davidson(unknown=unknown).fit(da.from_array(names, chunks=(20, 2)), da.from_array(y, chunks=20))
+        for method in ("predict", "margins", "predict_proba"):
+            found = getattr(spread, method)(new).compute()
+            assert np.allclose(found, getattr(alone, method)(new.compute()), atol=1e-7, equal_nan=True), (
+                unknown,
+                method,
+            )
+    with pytest.raises(ValueError, match="unknown = 'skip'"):
+        Davidson(unknown="skip").fit(da.from_array(names, chunks=(20, 2)), da.from_array(y, chunks=20))

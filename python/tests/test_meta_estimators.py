@@ -257,3 +257,15 @@ def test_comparers_pass_the_checks_of_classifiers(comparer):
         expected = {"check_dtype_object": "it asks for four classes, where comparers have three"}
         results = check_estimator(OfRows(comparer), expected_failed_checks=expected, on_fail="raise", on_skip=None)
     assert sum(r["status"] == "passed" for r in results) >= 45
+
+
+def test_where_nobody_can_see_what_was_numbered_it_is_told():
+    joblib = pytest.importorskip("joblib")
+    pair = [("a", Davidson()), ("b", CompareSVM())]
+    # As in other processes: the caller of the meta-estimator is out of sight.
+    with joblib.parallel_backend("threading", n_jobs=2), pytest.warns(RankwiseWarning, match="0 is taken for -1.*wrong where it holds words"):
+        votes = VotingClassifier(pair, n_jobs=2).fit(PAIRS, Y)
+    is_as_good(votes.predict(NEW), Davidson())
+    two = Y != 0
+    with joblib.parallel_backend("threading", n_jobs=2), pytest.raises(DataError, match="y has 0, 1, where sklearn.ensemble"):
+        VotingClassifier(pair, n_jobs=2).fit(PAIRS[two], Y[two])

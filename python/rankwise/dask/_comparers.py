@@ -7,7 +7,7 @@ from typing import Any, Optional
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _comparers, _core, _input
+from .. import _comparer, _comparers, _core, _input
 from .._base import only_if
 from .._outcomes import outcomes, warn_without_left
 from ._cluster import Cluster, OnCluster
@@ -24,7 +24,7 @@ from ._partitions import (
 from ._parts import JudgedRows, in_partition, register, state_of_pairs
 
 
-class _Comparer(OnCluster, _comparers.Comparer):
+class _Comparer(OnCluster, _comparer.Comparer):
     """What comparers on a cluster share."""
 
     client: Any
@@ -47,7 +47,7 @@ class _Comparer(OnCluster, _comparers.Comparer):
             raise ValueError("context and groups are not used on a cluster: leave them out")
         import dask
 
-        _comparers._check_unknown(self.unknown)
+        _comparer._check_unknown(self.unknown)
         params = self._params()
         _core.check_spread(self._method, params)
         client = client_of(self.client)
@@ -131,7 +131,7 @@ class _Comparer(OnCluster, _comparers.Comparer):
         predicted, y, weights = client_of(self.client).compute(
             [as_one(values) for values in (self.predict(pairs), y, sample_weight)], sync=True
         )
-        return _comparers._share_right(predicted, self._outcomes(y, len(predicted)), weights)
+        return _comparer._share_right(predicted, self._outcomes(y, len(predicted)), weights)
 
 
 def _judged_rows(number: int, pairs: Any, y: Any, sample_weight: Any, preprocessor: Any) -> JudgedRows:
@@ -250,7 +250,7 @@ class CompareSVM(_Comparer, _comparers.CompareSVM):
         tie_region: str = "free",
         tie_weight: float = 1.0,
         balance: str = "none",
-        preprocessor: _comparers.Preprocessor = None,
+        preprocessor: _comparer.Preprocessor = None,
         unknown: str = "error",
         scale: str = "none",
         tol: float = 1e-3,
@@ -296,7 +296,7 @@ class Davidson(_Comparer, _comparers.Davidson):
         self,
         C: float = 1.0,
         *,
-        preprocessor: _comparers.Preprocessor = None,
+        preprocessor: _comparer.Preprocessor = None,
         unknown: str = "error",
         scale: str = "none",
         tol: float = 1e-3,

@@ -10,7 +10,7 @@ from typing import Any, Callable, Optional, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _comparers, _core, _input, _rankers
+from .. import _comparer, _core, _input, _rankers
 from .._base import Array
 from .._outcomes import outcomes
 
@@ -215,7 +215,7 @@ def state_of_pairs(rows: JudgedRows, number: int, names: Optional[list[str]], th
         left, right = (np.require(rows.pairs[:, side], np.int64, ["C", "A"]) for side in (0, 1))
         pairs = _core.Pairs.of_numbers(_input.items(rows.items, "preprocessor"), left, right)
     else:
-        pairs = _core.Pairs.of_sides(_comparers._rows_of_sides(rows.pairs))
+        pairs = _core.Pairs.of_sides(_comparer._rows_of_sides(rows.pairs))
     n = pairs.n_pairs
     return _core.Part.of_pairs(
         number, pairs, outcomes(rows.y, n, "y", warns=False), _weights(rows.sample_weight, n), threads
