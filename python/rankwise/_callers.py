@@ -50,15 +50,21 @@ def meta_estimator() -> Optional[MetaEstimator]:
     name, classes = None, None
     frame = _caller()[1]
     while frame is not None:
-        module, function, local = str(frame.f_globals.get("__name__", "")), frame.f_code.co_name, frame.f_locals
-        holder = None
-        if module.startswith(_META):
-            name, holder = name or ".".join(module.split(".")[:2]), local.get("self")
-        elif module == "sklearn.model_selection._validation" and local.get("method", "predict") != "predict":
-            if function in ("_fit_and_predict", "cross_val_predict"):
-                name, holder = name or "cross_val_predict of sklearn", local.get("le")
-        found = getattr(holder, "classes_", None)
-        if found is not None:
-            classes = list(found)
+        module = str(frame.f_globals.get("__name__", ""))
+        if module.startswith("sklearn."):
+            asking, holder = _numbering(module, frame)
+            name = name or asking
+            found = getattr(holder, "classes_", None)
+            classes = classes if found is None else list(found)
         frame = frame.f_back
     return None if name is None else MetaEstimator(name, classes)
+
+
+def _numbering(module: str, frame: FrameType) -> tuple[Optional[str], Any]:
+    """What may number classes anew in this frame of scikit-learn, and what holds the classes it was given."""
+    if module.startswith(_META):
+        return ".".join(module.split(".")[:2]), frame.f_locals.get("self")
+    is_fold = frame.f_code.co_name in ("_fit_and_predict", "cross_val_predict")
+    if is_fold and frame.f_locals.get("method", "predict") != "predict":
+        return "cross_val_predict of sklearn", frame.f_locals.get("le")
+    return None, None

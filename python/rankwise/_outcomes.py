@@ -29,7 +29,7 @@ def outcomes(values: Any, n: Optional[int], name: str, warns: bool = True) -> Si
     else:
         signs, are_numbers = _of_numbers(_input.reals(array, n, name), name), True
     if warns and are_numbers:
-        warn_without_left(set(np.unique(signs).tolist()), name)
+        warn_without_left({sign for sign in (-1, 0, 1) if (signs == sign).any()}, name)
     return signs
 
 
@@ -56,8 +56,9 @@ def _of_numbers(array: NDArray[Any], name: str) -> Signs:
 def _of_words(words: list[Any], name: str) -> tuple[Signs, bool]:
     """The outcomes, and whether all of the words are numbers."""
     # Before anything else: to Python, True is equal to 1.
-    truth = next((row for row, word in enumerate(words) if isinstance(word, (bool, np.bool_))), None)
-    if truth is not None:
+    kinds = set(map(type, words))
+    if bool in kinds or np.bool_ in kinds:
+        truth = next(row for row, word in enumerate(words) if isinstance(word, (bool, np.bool_)))
         raise DataError(
             f"{name}: row {truth} has {words[truth]!r}, which does not say who is better: give words, such as "
             f"numpy.where({name}, 'left', 'right') where True says that left is better; known are {_known()}"

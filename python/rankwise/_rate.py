@@ -260,7 +260,7 @@ def _array(values: Any, name: str) -> Any:
         raise ParameterError(
             f"{name} = {values!r} is not possible: expected one entry per game, or the name of a column of a table"
         )
-    if hasattr(values, "to_numpy"):
+    if hasattr(values, "to_numpy") and not hasattr(values, "to_pylist"):  # Arrow's own give up rather than copy
         return values.to_numpy()
     return np.asarray(values)
 

@@ -263,9 +263,15 @@ def test_where_nobody_can_see_what_was_numbered_it_is_told():
     joblib = pytest.importorskip("joblib")
     pair = [("a", Davidson()), ("b", CompareSVM())]
     # As in other processes: the caller of the meta-estimator is out of sight.
-    with joblib.parallel_backend("threading", n_jobs=2), pytest.warns(RankwiseWarning, match="0 is taken for -1.*wrong where it holds words"):
+    with (
+        joblib.parallel_backend("threading", n_jobs=2),
+        pytest.warns(RankwiseWarning, match="0 is taken for -1.*wrong where it holds words"),
+    ):
         votes = VotingClassifier(pair, n_jobs=2).fit(PAIRS, Y)
     is_as_good(votes.predict(NEW), Davidson())
     two = Y != 0
-    with joblib.parallel_backend("threading", n_jobs=2), pytest.raises(DataError, match="y has 0, 1, where sklearn.ensemble"):
+    with (
+        joblib.parallel_backend("threading", n_jobs=2),
+        pytest.raises(DataError, match="y has 0, 1, where sklearn.ensemble"),
+    ):
         VotingClassifier(pair, n_jobs=2).fit(PAIRS[two], Y[two])

@@ -117,3 +117,23 @@ def test_missing_outcomes_are_no_outcomes():
     for y in ([1.0, np.nan], pandas.Series(["left", None]), pandas.array([True, None], dtype="boolean")):
         with pytest.raises(ValueError, match="row [01] has"):
             CompareSVM().fit(np.zeros((2, 2, 1)), y)
+
+
+def test_outcomes_come_in_columns_of_any_kind():
+    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    words = ["left", "tie", "right", "right", "tie", "left"]
+    pairs = np.random.default_rng(0).normal(size=(6, 2, 2))
+    expected = CompareSVM().fit(pairs, words).coef_
+    games = list("abcabc"), list("bcabca")
+    board = rate(*games, words, C=1)
+    for column in (
+        pandas.Series(words, dtype="string"), pandas.Series(words, dtype="category"), polars.Series(words),
+        polars.Series(words, dtype=polars.Categorical), pyarrow.array(words), pyarrow.chunked_array([words]), np.array(words, dtype="S"),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(CompareSVM().fit(pairs, column).coef_, expected)
+        np.testing.assert_array_equal(rate(*games, column, C=1).ratings, board.ratings)
+    truth = [True, False] * 3
+    for column in (pandas.Series(truth, dtype="boolean"), polars.Series(truth), pyarrow.array(truth)):
+        for call in (lambda: CompareSVM().fit(pairs, column), lambda: rate(*games, column, C=1)):
+            with pytest.raises(DataError, match="row 0 has True"):
+                call()
