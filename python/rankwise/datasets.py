@@ -276,7 +276,7 @@ def load_svmlight(path: Path, *, n_features: int | None = None, index_base: int 
     >>> data.X.tolist(), data.y.tolist(), data.qid.tolist(), data.ids.tolist()
     ([[0.5, 1.0], [0.0, -1.0]], [2.0, 0.0], [7, 7], ['first', 'second'])
     """
-    found = _core.load_items(_path(path), "svmlight", _columns(), _base(index_base), _precision(dtype))
+    found = _core.load_items(_file(path), "svmlight", _columns(), _base(index_base), _precision(dtype))
     return _item_data(found, dtype, n_features)
 
 
@@ -323,7 +323,7 @@ def load_items(
     -------
     ItemData
     """
-    file = _path(path)
+    file = _file(path)
     if format is None and _is_arff(file):
         _refuse("ARFF files", group=group, weight=weight, id=id, separator=separator, n_features=n_features)
         return _item_data(_core.load_arff(file, label, _names(drop), _precision(dtype)), dtype)
@@ -389,8 +389,8 @@ def load_pairs(
     columns = _columns(
         label=label, group=group, weight=weight, id=id, drop=drop, left=left, right=right, separator=separator
     )
-    item_file = None if items is None else _path(items, "items")
-    return _pair_data(_core.load_pairs(_path(path), item_file, format, columns, _precision(dtype)), dtype)
+    item_file = None if items is None else _file(items, "items")
+    return _pair_data(_core.load_pairs(_file(path), item_file, format, columns, _precision(dtype)), dtype)
 
 
 @overload
@@ -480,9 +480,7 @@ def load_published(
     except DataError as fault:
         if os.path.exists(file):
             raise
-        missing = MissingFileError(str(fault))
-        missing.errno = errno.ENOENT
-        raise missing from None
+        raise _missing(str(fault)) from None  # which says where the data come from
 
 
 def save_svmlight(path: Path, X: Any, y: Any, qid: Any = None, *, sample_weight: Any = None, ids: Any = None) -> None:
@@ -522,6 +520,20 @@ def _path(path: Any, name: str = "path") -> str:
         return os.fsdecode(path)
     except TypeError:
         raise TypeError(f"{name} = {path!r} is no path: expected a string or a pathlib.Path") from None
+
+
+def _file(path: Any, name: str = "path") -> str:
+    """The path of something to read, which is there."""
+    file = _path(path, name)
+    if file != "-" and not os.path.exists(file):
+        raise _missing(f"{file}: no such file or directory")
+    return file
+
+
+def _missing(text: str) -> MissingFileError:
+    missing = MissingFileError(text)
+    missing.errno = errno.ENOENT
+    return missing
 
 
 def _refuse_parquet(file: str) -> None:

@@ -263,6 +263,7 @@ def test_wrong_arguments_of_loaders_are_named(tmp_path: Path) -> None:
         datasets.load_items(file, drop=["nothing"])
     with pytest.raises(ParameterError, match="n_features = 5"):
         datasets.load_items(file, n_features=5)
+    (tmp_path / "items.xyz").write_text("label,a\n1,2\n")
     with pytest.raises(ValueError, match=r"\.xyz"):
         datasets.load_items(tmp_path / "items.xyz")
 

@@ -395,6 +395,8 @@ def test_a_missing_file_is_a_file_not_found_error(tmp_path):
     from rankwise import datasets
 
     for read in (rankwise.load, RankSVM.load, datasets.load_items, datasets.load_pairs, datasets.load_svmlight):
+        with pytest.raises(FileNotFoundError, match="absent"):
+            read(tmp_path / "absent")  # nor an ending that tells a format
         with pytest.raises(FileNotFoundError, match="absent.csv") as caught:
             read(tmp_path / "absent.csv")
         assert isinstance(caught.value, (rankwise.exceptions.FileError, rankwise.exceptions.RankwiseError))
