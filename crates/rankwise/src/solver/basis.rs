@@ -91,8 +91,13 @@ impl Basis {
         let mut work: Vec<Vec<f64>> = Vec::with_capacity(k);
         for (at, &row) in self.rows.iter().enumerate() {
             let mut line: Vec<f64> = self.columns.iter().map(|&column| value(row, column)).collect();
+            // Rows of all sizes are worth the same.
+            let size = line.iter().fold(0.0, |size: f64, value| size.max(value.abs()));
             line.resize(2 * k, 0.0);
             line[k + at] = 1.0;
+            if size > 0.0 {
+                line.iter_mut().for_each(|value| *value /= size);
+            }
             work.push(line);
         }
         for at in 0..k {

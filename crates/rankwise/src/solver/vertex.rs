@@ -49,6 +49,8 @@ pub(super) struct Vertex<'a> {
     margins: Vec<f64>,
     pub(super) slacks: Vec<f64>,
     pub(super) known: Vec<Known>,
+    /// The most that a unit of a known column does to the lead of each term.
+    pub(super) sizes: Vec<f64>,
     numbers: HashMap<Column, usize>,
     /// Of terms and known columns.
     pub(super) basis: Basis,
@@ -73,6 +75,7 @@ impl<'a> Vertex<'a> {
             slacks: margins.clone(),
             margins,
             known: Vec::new(),
+            sizes: vec![0.0; terms.len()],
             numbers: HashMap::new(),
             basis: Basis::default(),
             is_tight: vec![false; terms.len()],
@@ -135,17 +138,24 @@ impl<'a> Vertex<'a> {
             let mut coefficients = vec![0.0; self.losses.dim()];
             column.add_to(&mut coefficients, 1.0);
             let mut scores = self.losses.scores(&coefficients);
-            // Differences alone count, which would lose their digits far from 0.
+            // Differences alone count, which would lose their digits far from 0. To subtract what is near loses none (Sterbenz).
             let first = scores.first().copied().unwrap_or(0.0);
-            scores.iter_mut().for_each(|score| *score -= first);
-            let (low, high) = scores.iter().fold((0.0f64, 0.0f64), |(a, b), &x| (a.min(x), b.max(x)));
-            let size = if high - low > 0.0 { high - low } else { 1.0 };
+            if scores.iter().all(|score| (0.5..=2.0).contains(&(score / first))) {
+                scores.iter_mut().for_each(|score| *score -= first);
+            }
+            let size = self.terms.iter().map(|term| scores[term.better as usize] - scores[term.worse as usize]);
+            let size = size.fold(0.0, |size: f64, lead| size.max(lead.abs()));
+            let size = if size > 0.0 { size } else { 1.0 };
             scores.iter_mut().for_each(|score| *score /= size);
             known = Known { column, size, cost: 1.0 / size, scores, free: 0.0 };
         }
         self.known.push(known);
-        self.numbers.insert(column, self.known.len() - 1);
-        self.known.len() - 1
+        let number = self.known.len() - 1;
+        self.numbers.insert(column, number);
+        for at in 0..self.terms.len() {
+            self.sizes[at] = self.sizes[at].max(self.entry(at, number).abs());
+        }
+        number
     }
 
     pub(super) fn is_free(&self, column: Column) -> bool {

@@ -4,7 +4,7 @@ use super::vertex::Vertex;
 
 /// What counts as 0 in leads.
 pub(super) const ZERO: f64 = 1e-11;
-/// The least pivot.
+/// The least pivot, of a term in units of the most that a column does to it.
 const PIVOT: f64 = 1e-10;
 
 /// An edge as a direction: what a unit does to basic columns, scores, the free coefficient and the leads of terms, and the slope.
@@ -44,7 +44,8 @@ pub(super) fn end_of(vertex: &Vertex<'_>, way: &Way) -> Option<Event> {
         }
     }
     for (at, (&slack, &change)) in vertex.slacks.iter().zip(&way.of_leads).enumerate() {
-        let comes = if slack > 0.0 { change > PIVOT } else { change < -PIVOT };
+        let least = PIVOT * vertex.sizes[at];
+        let comes = if slack > 0.0 { change > least } else { change < -least };
         if comes && !vertex.is_tight[at] {
             let (pivot, blocker) = (change.abs(), Blocker::Term(at));
             events.push(Event { at: slack / change, rise: vertex.terms[at].cost * pivot, pivot, blocker });
