@@ -231,8 +231,8 @@ mod tests {
         assert!(are_apart(&[1700000001.0; 5]), "nothing to be told apart");
         for long in [
             vec![1700000001.0, 3.0],
-            vec![400.1257302210934],
-            vec![16777217.0],
+            vec![400.1257302210934, 1.0],
+            vec![16777217.0, 0.0],
             vec![17.123456, 0.5],
             // In f32 these two are one.
             vec![0.1, f64::from(0.1f32)],
