@@ -85,34 +85,30 @@ fn comparers(kernel: Kernel, scale: Scale) -> Vec<(String, FitTo)> {
 #[test]
 fn rows_in_another_order_make_the_same_comparer() {
     let mut n_fits = 0;
-    for seed in 0..4 {
-        let mut data = drawn(seed, 14, 50);
+    for seed in 0..3 {
+        let mut data = drawn(seed, 14, 40);
         if seed == 1 {
             data.weights = Some((0..data.n_pairs()).map(|k| f64::from(k as u32 % 3)).collect());
         }
         if seed == 2 {
             data.groups = Some((0..data.n_pairs()).map(|k| k as u32 % 7).collect());
         }
-        let others = [shuffled(&data, 10 + seed), shuffled(&data, 20 + seed)];
-        for kernel in [Kernel::Linear, Kernel::rbf(0.02), Kernel::Rbf { gamma: rankwise::Gamma::Scale }] {
+        let other = shuffled(&data, 10 + seed);
+        for kernel in [Kernel::Linear, Kernel::Rbf { gamma: rankwise::Gamma::Scale }] {
             for scale in [Scale::None, Scale::Standard, Scale::Minmax] {
                 for (name, fit) in comparers(kernel, scale) {
                     let Some(model) = fit(&data) else { continue };
                     n_fits += 1;
-                    for other in &others {
-                        let again = fit(other).unwrap();
-                        let numbers = |m: &Model| (m.threshold, m.beta, m.training.collapsed, m.training.objective);
-                        assert_eq!(numbers(&model), numbers(&again), "{seed} {name} {kernel:?} {scale:?}");
-                        assert!(
-                            model_to_bytes(&model).unwrap() == model_to_bytes(&again).unwrap(),
-                            "{seed} {name} {kernel:?} {scale:?}"
-                        );
-                    }
+                    let again = fit(&other).unwrap();
+                    let numbers = |m: &Model| (m.threshold, m.beta, m.training.collapsed, m.training.objective);
+                    assert_eq!(numbers(&model), numbers(&again), "{seed} {name} {kernel:?} {scale:?}");
+                    let is_same = model_to_bytes(&model).unwrap() == model_to_bytes(&again).unwrap();
+                    assert!(is_same, "{seed} {name} {kernel:?} {scale:?}");
                 }
             }
         }
     }
-    assert!(n_fits > 300, "{n_fits}");
+    assert!(n_fits > 150, "{n_fits}");
 }
 
 #[test]
