@@ -60,7 +60,7 @@ class Leaderboard:
     system, unit : str
         How ratings were found, and what they are told in.
     level, ci_method
-        The share of cases in which intervals should hold the truth, and where they come from.
+        The share of cases in which intervals should hold the truth, and where they come from; None and ``"none"`` with ``ci=None``.
     details : dict
         What only this system has to say, by the names of the command line's JSON.
     warnings : tuple of str
@@ -87,13 +87,13 @@ class Leaderboard:
     tie_parameter: float
     system: str
     unit: str
-    level: float
+    level: float | None
     ci_method: str
     details: dict[str, Any]
     warnings: tuple[str, ...]
     _facts: dict[str, Any] = field(repr=False)
     _numbers: dict[Any, int] = field(repr=False)
-    _board: _core.Board | None = field(repr=False)
+    _chances: _core.Chances | None = field(repr=False, default=None)
 
     @classmethod
     def _of(cls, board: _core.Board, ids: list[Any], warnings: tuple[str, ...]) -> Leaderboard:
@@ -145,14 +145,11 @@ class Leaderboard:
             warnings=warnings,
             _facts=facts,
             _numbers=dict(zip(ids, range(len(ids)))),
-            _board=board,
+            _chances=board.pair_chances(),
         )
 
     def __len__(self) -> int:
         return len(self.items)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_board": None}
 
     @overload
     def chances(self, left: list[Any] | NDArray[Any], right: list[Any] | NDArray[Any]) -> NDArray[np.float64]: ...
@@ -171,16 +168,16 @@ class Leaderboard:
         tuple of float, or ndarray of shape (n, 3)
             NaN where the games tell nothing of the difference.
         """
-        if self._board is None:
-            raise RankwiseError("chances are not kept in copies of a leaderboard: call rate again")
+        if self._chances is None:
+            raise RankwiseError("chances were not kept in copies made by rankwise 0.1: call rate again")
         if isinstance(left, (list, np.ndarray)) and isinstance(right, (list, np.ndarray)):
             if len(left) != len(right):
                 raise ParameterError(
                     f"left has {len(left)} items and right {len(right)}: one of each per pair is needed"
                 )
             sides = [np.array([self._number(item) for item in list(side)], dtype=np.uint32) for side in (left, right)]
-            return self._board.chances_of(sides[0], sides[1]).reshape(-1, 3)
-        found = self._board.chances(self._number(left), self._number(right))
+            return self._chances.of_pairs(sides[0], sides[1]).reshape(-1, 3)
+        found = self._chances.of(self._number(left), self._number(right))
         return (np.nan, np.nan, np.nan) if found is None else found
 
     def _number(self, item: Any) -> int:

@@ -38,7 +38,7 @@ def rate(
     side: bool = False,
     k: float | str | None = None,
     period: float | None = None,
-    ci: float = 0.95,
+    ci: float | None = 0.95,
     ci_method: str | None = None,
     resamples: int | None = None,
     anchor: tuple[Hashable, float] | None = None,
@@ -78,8 +78,8 @@ def rate(
         elo: how far a game may move a rating; 32 unless given.
     period : float, optional
         Other systems than davidson: games within so much time count as played at once.
-    ci : float, default=0.95
-        The share of cases in which intervals should hold what is true.
+    ci : float or None, default=0.95
+        The share of cases in which intervals should hold what is true; None for no intervals, which saves their time.
     ci_method : {"sandwich", "bootstrap", "own"}, optional
         Where intervals come from; unless given, sandwich for davidson, bootstrap for elo, own for the others.
     resamples : int, optional

@@ -3,13 +3,13 @@
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyType};
 use rankwise::Error;
 use rankwise::data::{Covariates, Game, Games, Outcome};
 use rankwise::io::{TimeUnit, Times};
 use rankwise::rating::{
     Advantage, DavidsonRating, Estimate, IntervalMethod, KFactor, Leaderboard, LeaderboardPlan, Level, OnlineRating,
-    RatingSystem, RatingUnit, Standing, System, SystemFacts,
+    PairChances, RatingSystem, RatingUnit, Standing, System, SystemFacts,
 };
 
 use crate::errors::{exception, in_python, raise};
@@ -80,11 +80,19 @@ impl<'py> Settings<'_, 'py> {
 
     fn plan(&self) -> PyResult<LeaderboardPlan> {
         let py = self.0.py();
-        let ci: f64 = self.get("ci")?.unwrap_or(0.95);
-        let level = Level::new(ci)
-            .map_err(|_| exception(py, &Error::parameter("ci", ci, "a number between 0 and 1, such as 0.95")))?;
+        // None is no interval at all.
+        let ci: Option<f64> = self.get("ci")?;
+        let level = ci.map(Level::new).transpose().map_err(|_| {
+            let expected = "a number between 0 and 1, such as 0.95, or None for no intervals";
+            exception(py, &Error::parameter("ci", ci.unwrap_or_default(), expected))
+        })?;
         let (system, method) = self.system()?;
         let resamples: Option<u64> = self.get("resamples")?;
+        for name in ["ci_method", "resamples"] {
+            if level.is_none() && self.has(name)? {
+                return Err(self.refuse(name, "ci=None", "leave one of them out"));
+            }
+        }
         if let Some(n) = resamples.filter(|n| !(2..=1_000_000).contains(n)) {
             return Err(exception(py, &Error::parameter("resamples", n, "a number from 2 to 1000000")));
         }
@@ -267,7 +275,7 @@ impl Board {
         facts.set_item("tie_parameter", board.tie_parameter)?;
         let ci = PyDict::new(py);
         ci.set_item("level", board.intervals.level)?;
-        ci.set_item("method", board.intervals.method.name())?;
+        ci.set_item("method", board.intervals.name())?;
         ci.set_item("resamples", board.intervals.n_resamples)?;
         ci.set_item("groups", board.intervals.n_groups)?;
         ci.set_item("draws", board.intervals.n_draws)?;
@@ -312,20 +320,70 @@ impl Board {
         Ok(facts)
     }
 
+    /// Chances of all pairs.
+    fn pair_chances(&self) -> Chances {
+        Chances(self.board.pair_chances.clone())
+    }
+}
+
+/// Chances of any two items of a leaderboard, which copies of it keep.
+#[pyclass(frozen, module = "rankwise._core")]
+pub(crate) struct Chances(PairChances);
+
+/// What chances are made from: ratings, deviations, scales (−1 is none), slope, blur, the factor of margins, ν.
+type Kept<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>, f64, f64, f64, f64);
+
+#[pymethods]
+impl Chances {
+    #[new]
+    fn new(
+        ratings: PyReadonlyArray1<'_, f64>,
+        deviations: PyReadonlyArray1<'_, f64>,
+        scales: PyReadonlyArray1<'_, i64>,
+        slope: f64,
+        blur: f64,
+        factor: f64,
+        ties: f64,
+    ) -> PyResult<Self> {
+        let [ratings, deviations] = [ratings.as_slice()?.to_vec(), deviations.as_slice()?.to_vec()];
+        let scales: Vec<Option<u32>> = scales.as_slice()?.iter().map(|&scale| u32::try_from(scale).ok()).collect();
+        if ratings.len() != scales.len() || deviations.len() != scales.len() {
+            return Err(PyValueError::new_err("arrays of items differ in length"));
+        }
+        let chances = rankwise::rating::Chances { scale: factor, side: 0.0, ties };
+        Ok(Chances(PairChances { ratings, deviations, scales, slope, blur, chances }))
+    }
+
+    /// For pickle.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, Kept<'py>) {
+        let (py, known) = (slf.py(), &slf.get().0);
+        let scales = known.scales.iter().map(|scale| scale.map_or(-1, i64::from));
+        let kept = (
+            PyArray1::from_slice(py, &known.ratings),
+            PyArray1::from_slice(py, &known.deviations),
+            PyArray1::from_iter(py, scales),
+            known.slope,
+            known.blur,
+            known.chances.scale,
+            known.chances.ties,
+        );
+        (slf.get_type(), kept)
+    }
+
     /// Win, tie and loss of the first of two items against the second, on neutral ground; `None` where nothing is known.
-    fn chances(&self, left: u32, right: u32) -> Option<(f64, f64, f64)> {
-        self.board.chances(left, right).map(|[left, tie, right]| (left, tie, right))
+    fn of(&self, left: u32, right: u32) -> Option<(f64, f64, f64)> {
+        self.0.of(left, right).map(|[left, tie, right]| (left, tie, right))
     }
 
     /// The chances of many pairs, three numbers each; NaN where nothing is known.
-    fn chances_of<'py>(
+    fn of_pairs<'py>(
         &self,
         py: Python<'py>,
         left: PyReadonlyArray1<'py, u32>,
         right: PyReadonlyArray1<'py, u32>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let pairs = left.as_slice()?.iter().zip(right.as_slice()?);
-        let all = pairs.flat_map(|(&left, &right)| self.board.chances(left, right).unwrap_or([f64::NAN; 3]));
+        let all = pairs.flat_map(|(&left, &right)| self.0.of(left, right).unwrap_or([f64::NAN; 3]));
         Ok(PyArray1::from_vec(py, all.collect()))
     }
 }
@@ -333,6 +391,7 @@ impl Board {
 /// Adds what is here to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Board>()?;
+    module.add_class::<Chances>()?;
     module.add_function(wrap_pyfunction!(parse_outcome, module)?)?;
     module.add_function(wrap_pyfunction!(outcome_words, module)?)?;
     module.add_function(wrap_pyfunction!(parse_times, module)?)?;

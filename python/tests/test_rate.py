@@ -530,10 +530,6 @@ def test_frames_copies_and_chances_of_many() -> None:
     both = board.chances([first, last], [last, first])
     assert both.shape == (2, 3) and both[0].tolist() == list(board.chances(first, last))
     assert both[1].tolist() == pytest.approx(both[0, ::-1])
-    for made in (pickle.loads(pickle.dumps(board)), copy.deepcopy(board)):
-        assert made.to_dict() == board.to_dict() and repr(made) == repr(board)
-        with pytest.raises(Exception, match="call rate again"):
-            made.chances(first, last)
     json.dumps(board.to_dict())
 
 
@@ -550,3 +546,44 @@ def test_covariates_may_be_a_table() -> None:
     for wrong in (np.ones((120, 2)), pandas.Series(np.ones(120)), [1.0] * 120):
         with pytest.raises(ParameterError, match="covariates is a .*expected a mapping of names to arrays.*or a table"):
             rate(*games, covariates=wrong, C=1)
+
+
+def test_copies_of_leaderboards_keep_their_chances() -> None:
+    games = Games()
+    for system in ("davidson", "elo", "glicko", "glicko2", "trueskill"):
+        board = rate(games.left, games.right, games.outcome, system=system)
+        pairs = (board.items, board.items[::-1])
+        for made in (pickle.loads(pickle.dumps(board)), copy.copy(board), copy.deepcopy(board)):
+            assert made.to_dict() == board.to_dict() and repr(made) == repr(board)
+            assert made.chances(*pairs).tolist() == board.chances(*pairs).tolist()
+            assert made.chances(board.items[0], board.items[1]) == board.chances(board.items[0], board.items[1])
+
+
+def test_no_intervals_were_asked_for() -> None:
+    games = Games()
+    for system in ("davidson", "elo", "trueskill"):
+        board = rate(games.left, games.right, games.outcome, system=system, ci=None)
+        assert board.level is None and board.ci_method == "none"
+        assert np.isfinite(board.ratings).all() and np.isnan(board.lower).all() and np.isnan(board.standard_errors).all()
+    with pytest.raises(Exception, match="ci=None"):
+        rate(games.left, games.right, games.outcome, ci=None, resamples=10)
+
+
+def test_a_score_left_in_the_table_is_no_board_of_zeros() -> None:
+    left, right, outcome = list("aabcab"), list("bbcaca"), [-1, -1, -1, -1, -1, 0]
+    goals = [2, 2, 1, 1, 3, 0]
+    plain = rate(left, right, outcome, C=1)
+    with pytest.warns(RankwiseWarning, match="left out: the effect of goals"):
+        board = rate(left, right, outcome, C=1, covariates={"goals": goals})
+    assert board.ratings.tolist() == plain.ratings.tolist() and board.ratings[0] > 10
+    with pytest.warns(RankwiseWarning, match="left out: the effect of first side"):
+        rate(left, right, outcome, C=1, side=True)
+
+
+def test_no_rating_is_given_only_where_none_is() -> None:
+    with pytest.warns(RankwiseWarning, match="no rating is given; C=1 gives finite ratings"):
+        rate(["a", "b", "d"], ["b", "c", "c"], [-1, 0, -1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        board = rate(["a", "b", "d"], ["b", "c", "c"], [-1, 0, -1], C=1)
+    assert np.isfinite(board.ratings).all()

@@ -265,6 +265,7 @@ fn bad_input_is_named() {
     let room = room(start);
     for (options, word) in [
         ("--ci 95", "--ci"),
+        ("--ci never", "none"),
         ("--ci 0", "--ci"),
         ("--system elo --C 1", "--C"),
         ("--k 20", "--k"),
@@ -291,6 +292,71 @@ fn bad_input_is_named() {
     }
     room.run("rate --pairs games.csv -o games.csv").fails(2, &["destroy"]);
     room.run("rate --pairs games.csv --backtest").fails(2, &["split"]);
+}
+
+/// Games whose score was left in the table: its effect is left out by name, and items have the ratings of their games.
+#[test]
+fn a_score_left_in_the_table_is_no_board_of_zeros() {
+    let rows = "left,right,outcome,left.goals,right.goals\na,b,left,3,1\na,b,left,2,0\nb,c,left,2,1\nc,a,left,1,0\n\
+                a,c,left,4,1\nb,a,tie,1,1\n";
+    let room = room(rows);
+    room.write(
+        "plain.csv",
+        &rows.lines().map(|line| line.split(',').take(3).collect::<Vec<_>>().join(",") + "\n").collect::<String>(),
+    );
+    let plain = room.run("rate --pairs plain.csv --C 1 --json").ends(0).json();
+    for side in ["", " --side"] {
+        let ran = room.run(&format!("rate --pairs games.csv --C 1{side} --json")).ends(0);
+        assert!(ran.err.contains("left out: the effect of") && ran.err.contains("goals"), "{}", ran.err);
+        let board = ran.json();
+        for key in ["leaderboard", "converged", "tie_parameter"] {
+            assert_eq!(board[key], plain[key], "{key}");
+        }
+        assert!(board["leaderboard"][0]["rating"].as_f64().unwrap() > 10.0);
+        assert!(board["effects"].as_array().unwrap().iter().all(|effect| effect["value"].is_null()));
+    }
+    let ran = room.run("rate --pairs games.csv --json").ends(0);
+    assert!(
+        ran.err.contains("goals")
+            && ran.json()["separable"] == true
+            && ran.json()["leaderboard"][0]["rating"].is_null()
+    );
+}
+
+/// What is said of ratings that are not given is said only where they are not.
+#[test]
+fn no_rating_is_given_only_where_none_is() {
+    for rows in ["a,b,left\nb,c,tie\nd,c,left\n", "a,b,tie\nb,c,tie\n", "a,b,left\nb,c,left\na,c,left\n"] {
+        let room = room(&format!("left,right,outcome\n{rows}"));
+        let (free, drawn) = (
+            room.run("rate --pairs games.csv --json").ends(0),
+            room.run("rate --pairs games.csv --C 1 --json").ends(0),
+        );
+        assert!(free.err.contains("rating") && free.json()["leaderboard"][0]["rating"].is_null());
+        assert!(!drawn.err.contains("no rating") && !drawn.err.contains("gives finite"), "{}", drawn.err);
+        assert!(!drawn.json()["warnings"].to_string().contains("no rating"));
+        assert!(drawn.json()["leaderboard"].as_array().unwrap().iter().all(|line| line["rating"].is_number()));
+    }
+}
+
+/// `--ci none` leaves intervals out, everywhere; `--ci` takes a share with a space or an equals sign, or none at all.
+#[test]
+fn intervals_are_switched_off() {
+    let room = room(&season(200));
+    for system in ["davidson", "elo", "trueskill"] {
+        let ran =
+            room.run(&format!("rate --pairs games.csv --system {system} --ci none --json -o board.html -o board.csv"));
+        let board = ran.ends(0).json();
+        assert!(board["ci"]["level"].is_null() && board["ci"]["method"] == "none", "{}", board["ci"]);
+        let line = &board["leaderboard"][0];
+        assert!(line["rating"].is_number() && line["se"].is_null() && line["low"].is_null() && line["rank_high"] == 10);
+        assert!(!room.read("board.html").contains("NaN"));
+    }
+    let level =
+        |ci: &str| room.run(&format!("rate --pairs games.csv {ci} --json")).ends(0).json()["ci"]["level"].clone();
+    assert_eq!([level("--ci 0.9"), level("--ci=0.9")], [0.9, 0.9].map(Value::from));
+    assert_eq!([level("--ci"), level("")], [0.95, 0.95].map(Value::from));
+    room.run("rate --pairs games.csv --ci none --resamples 10").fails(2, &["--resamples", "--ci none"]);
 }
 
 /// Rows need not be in order: they are put in order, and that is said.

@@ -125,6 +125,34 @@ pub(super) fn k_factor(typed: &str) -> Result<KFactor, String> {
     }
 }
 
+/// How wide intervals are, or none.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Intervals {
+    /// There are to be none.
+    None,
+    /// The share of cases in which they should hold what is true.
+    Share(f64),
+}
+
+impl Intervals {
+    /// The share, if there are to be intervals.
+    pub(crate) fn share(self) -> Option<f64> {
+        match self {
+            Intervals::None => None,
+            Intervals::Share(share) => Some(share),
+        }
+    }
+
+    /// What `--ci` may be given, in every command.
+    pub(super) fn parse(typed: &str) -> Result<Self, String> {
+        match typed.parse() {
+            Ok(share) => Ok(Intervals::Share(share)),
+            Err(_) if typed == "none" => Ok(Intervals::None),
+            Err(_) => Err("expected a share such as 0.95, or none".into()),
+        }
+    }
+}
+
 /// `ITEM=RATING`; an item's name may contain `=`.
 pub(super) fn anchor(typed: &str) -> Result<(String, f64), String> {
     let rating = |text: &str| text.trim().parse::<f64>().ok().filter(|rating| rating.abs() <= 1e9);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use rankwise::io::Queries;
 
-use super::choice;
+use super::choice::{self, Intervals};
 use super::data::{DataArgs, ExtraArg, FormatArg};
 
 /// `evaluate`
@@ -58,9 +58,13 @@ pub(crate) struct EvaluateArgs {
     /// What to measure [default: what is usual for the data]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) metric: Vec<String>,
-    /// Bootstrap intervals: of items over groups, of pairs over pairs, or over groups where they have some
-    #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "0.95")]
-    pub(crate) ci: Option<f64>,
+    /// Bootstrap intervals: of items over groups, of pairs over pairs, or over groups where they have some; the share of
+    /// cases in which they should hold what is true (0.95 if none is given), or `none`
+    #[arg(
+        long, value_name = "SHARE", num_args = 0..=1, require_equals = true, default_missing_value = "0.95",
+        value_parser = Intervals::parse
+    )]
+    pub(crate) ci: Option<Intervals>,
     /// Items: another model on the same data (with --run: another run), the difference, its interval, and the p-value of
     /// a paired randomisation test over groups
     #[arg(long, value_name = "MODEL2")]

@@ -14,9 +14,11 @@ mod train;
 mod tune;
 mod use_model;
 
+use std::ffi::OsString;
+
 use clap::{Parser, Subcommand};
 
-pub(crate) use choice::{KernelName, LabelMetric, MetricName, PredictFormat, Published, SystemName};
+pub(crate) use choice::{Intervals, KernelName, LabelMetric, MetricName, PredictFormat, Published, SystemName};
 pub(crate) use convert::ConvertArgs;
 pub(crate) use data::{ColumnArgs, DataArgs};
 pub(crate) use evaluate::EvaluateArgs;
@@ -55,7 +57,25 @@ pub(crate) struct Cli {
 
 /// Reads the command line; help and version come back as an error, too.
 pub(crate) fn parse() -> Result<Cli, clap::Error> {
-    Cli::try_parse()
+    Cli::try_parse_from(with_shares(std::env::args_os()))
+}
+
+/// `--ci 0.9` as `--ci=0.9`: what follows `--ci` may also be the next argument of another kind.
+fn with_shares(typed: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut all: Vec<OsString> = Vec::new();
+    let mut is_open = true;
+    for argument in typed {
+        is_open &= argument != "--";
+        let is_share = argument.to_str().is_some_and(|text| choice::Intervals::parse(text).is_ok());
+        match all.last_mut().filter(|last| is_open && is_share && **last == "--ci") {
+            Some(last) => {
+                last.push("=");
+                last.push(argument);
+            }
+            None => all.push(argument),
+        }
+    }
+    all
 }
 
 /// The verbs.
@@ -113,6 +133,18 @@ pub(crate) struct Common {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
+
+    #[test]
+    fn a_share_after_ci_is_its_value() {
+        let shares = |typed: &str| {
+            let all = super::with_shares(typed.split(' ').map(std::ffi::OsString::from));
+            all.into_iter().map(|text| text.into_string().unwrap()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(shares("evaluate m --ci 0.9 d"), "evaluate m --ci=0.9 d");
+        assert_eq!(shares("evaluate --ci m d"), "evaluate --ci m d");
+        assert_eq!(shares("rate --ci none --pairs 1"), "rate --ci=none --pairs 1");
+        assert_eq!(shares("evaluate m -- --ci 0.9"), "evaluate m -- --ci 0.9");
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

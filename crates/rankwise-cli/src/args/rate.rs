@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use rankwise::rating::{IntervalMethod, KFactor, RatingUnit};
 
-use super::choice::{self, SystemName};
+use super::choice::{self, Intervals, SystemName};
 use super::data::{DataArgs, FormatArg};
 
 /// `rate`
@@ -58,9 +58,13 @@ pub(crate) struct RateArgs {
     /// glicko, glicko2: about ten games of a player]
     #[arg(long, value_name = "T", allow_negative_numbers = true, help_heading = "System")]
     pub(crate) period: Option<f64>,
-    /// The share of cases in which intervals should hold what is true [default: 0.95]
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, help_heading = "Intervals")]
-    pub(crate) ci: Option<f64>,
+    /// The share of cases in which intervals should hold what is true, or `none`: no intervals, which saves their time
+    /// [default: 0.95]
+    #[arg(
+        long, value_name = "SHARE", num_args = 0..=1, require_equals = true, default_missing_value = "0.95",
+        value_parser = Intervals::parse, help_heading = "Intervals"
+    )]
+    pub(crate) ci: Option<Intervals>,
     /// sandwich: errors that hold even if the model does not (davidson); bootstrap: resampled games; own: the deviations
     /// that glicko, glicko2 and trueskill keep. With groups, whole groups are independent, games are not [default:
     /// sandwich, own; elo: bootstrap]

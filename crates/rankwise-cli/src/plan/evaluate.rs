@@ -7,7 +7,7 @@ use rankwise::io::{Columns, PairFiles, Queries, Source};
 use rankwise::metrics::{Bootstrap, ItemMetric};
 
 use super::{item_source, pair_files, refuse};
-use crate::args::{Common, EvaluateArgs, LabelMetric, MetricName};
+use crate::args::{Common, EvaluateArgs, Intervals, LabelMetric, MetricName};
 use crate::exit::{Failure, Run};
 
 /// `evaluate`, as meant. Features are read in f64, so that a row's score does not depend on the rows around it.
@@ -99,7 +99,7 @@ fn on_pairs(model: PathBuf, args: &EvaluateArgs, common: &Common) -> Run<Evaluat
     let of_items = [("--compare", args.compare.is_some()), ("--per-group", args.per_group.is_some())];
     refuse(&of_items, "pairs", "give items with labels (evaluate MODEL DATA)")?;
     let metrics = args.metric.iter().map(|name| pair_metric(name)).collect::<Run<_>>()?;
-    let bootstrap = args.ci.map(|level| bootstrap(level, common)).transpose()?;
+    let bootstrap = share(args).map(|level| bootstrap(level, common)).transpose()?;
     let files = pair_files(&args.source, args.format.format, Precision::F64)?;
     Ok(EvaluatePlan::Pairs(PairsPlan { model, files, metrics, bootstrap, roc: args.roc.clone() }))
 }
@@ -173,11 +173,16 @@ fn ranked(args: &EvaluateArgs, common: &Common) -> Run<RankedPlan> {
     Ok(RankedPlan {
         metrics,
         of_labels,
-        bootstrap: bootstrap(args.ci.unwrap_or(Bootstrap::default().level), common)?,
-        with_intervals: args.ci.is_some(),
+        bootstrap: bootstrap(share(args).unwrap_or(Bootstrap::default().level), common)?,
+        with_intervals: share(args).is_some(),
         rival: args.compare.clone(),
         per_group: args.per_group.clone(),
     })
+}
+
+/// The share of `--ci`.
+fn share(args: &EvaluateArgs) -> Option<f64> {
+    args.ci.and_then(Intervals::share)
 }
 
 fn bootstrap(level: f64, common: &Common) -> Run<Bootstrap> {

@@ -9,7 +9,7 @@ use rankwise::rating::{
 };
 
 use super::{pair_files, refuse};
-use crate::args::{RateArgs, SystemName};
+use crate::args::{Intervals, RateArgs, SystemName};
 use crate::exit::{Failure, Run};
 
 /// The share of games that a backtest only learns from.
@@ -61,9 +61,16 @@ pub(crate) fn rate(args: &RateArgs) -> Run<RatePlan> {
     let mut files = pair_files(&args.source, args.format.format, Precision::F64)?;
     files.as_games = true;
     files.columns.time = args.time.clone();
-    let ci = args.ci.unwrap_or(0.95);
-    let level =
-        Level::new(ci).map_err(|_| Failure::Usage(format!("--ci {ci} is no share between 0 and 1; try --ci 0.95")))?;
+    let level = match args.ci.unwrap_or(Intervals::Share(0.95)) {
+        Intervals::None => None,
+        Intervals::Share(ci) => Some(Level::new(ci).map_err(|_| {
+            Failure::Usage(format!("--ci {ci} is no share between 0 and 1; try --ci 0.95, or --ci none"))
+        })?),
+    };
+    if level.is_none() {
+        let of_intervals = [("--ci-method", args.ci_method.is_some()), ("--resamples", args.resamples.is_some())];
+        refuse(&of_intervals, "--ci none", "leave one of them out")?;
+    }
     let (system, method) = system(args)?;
     let n_resamples = args.resamples.map_or(system.usual_resamples(), |n| n as usize);
     let board = LeaderboardPlan { system, method, level, n_resamples, unit: args.unit, seed: 0 };

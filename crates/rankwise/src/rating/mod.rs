@@ -25,8 +25,8 @@ pub use elo::{Elo, KFactor};
 pub use glicko::Glicko;
 pub use glicko2::{Glicko2, MOST_VOLATILITY};
 pub use leaderboard::{
-    IntervalFacts, IntervalMethod, Leaderboard, LeaderboardPlan, RatingSystem, RatingUnit, SystemFacts, first_names,
-    plain_name, short_name,
+    IntervalFacts, IntervalMethod, Leaderboard, LeaderboardPlan, PairChances, RatingSystem, RatingUnit, SystemFacts,
+    first_names, plain_name, short_name,
 };
 pub use likelihood::{DavidsonRating, DavidsonRatings, DavidsonResamples, Effect, FIRST_SIDE, StandardErrors};
 pub use online::{Online, Strength};

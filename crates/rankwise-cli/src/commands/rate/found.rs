@@ -179,7 +179,7 @@ impl Found {
             })
         };
         let ci = json!({
-            "level": self.intervals.level, "method": self.intervals.method.name(), "resamples": self.intervals.n_resamples,
+            "level": self.intervals.level, "method": self.intervals.name(), "resamples": self.intervals.n_resamples,
             "groups": self.intervals.n_groups, "draws": self.intervals.n_draws,
         });
         let mut known = Map::new();

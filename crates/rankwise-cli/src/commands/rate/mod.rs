@@ -16,6 +16,7 @@ use crate::args::{Common, RateArgs};
 use crate::exit::{Failure, Run};
 use crate::output::{self, Output};
 use crate::plan::{self, RatePlan, Shape};
+use crate::progress::TrainingBar;
 use found::Found;
 
 /// Lines of the table, unless others are asked for.
@@ -48,7 +49,8 @@ pub(super) fn run(args: &RateArgs, common: &Common, output: &Output) -> Run<()> 
     if let Some(split) = plan.split {
         return backtest::run(table, &games, &plan, split, args.period, seconds_load, output);
     }
-    let board = LeaderboardPlan { seed: common.seed, ..plan.board.clone() }.rate(&games)?;
+    let board = LeaderboardPlan { seed: common.seed, ..plan.board.clone() }
+        .rate_watched(&games, &TrainingBar::new(output.shows_progress()))?;
     let [seconds_rate, seconds_intervals] = board.seconds;
     let mut found = Found::from(board);
     found.board.warnings.splice(0..0, input_warnings(&table, &games, &plan));

@@ -1,7 +1,7 @@
 //! A leaderboard of maximum likelihood.
 
 use super::first_names as names;
-use super::{ChancesOf, IntervalFacts, IntervalMethod, Leaderboard, LeaderboardPlan, RatingUnit, SystemFacts};
+use super::{IntervalFacts, IntervalMethod, Leaderboard, LeaderboardPlan, PairChances, RatingUnit, SystemFacts};
 use crate::data::Games;
 use crate::error::Result;
 use crate::progress::Watch;
@@ -15,7 +15,7 @@ pub(super) fn rate(
     watch: &dyn Watch,
 ) -> Result<Leaderboard> {
     let clock = std::time::Instant::now();
-    let fit = rating.fit(games)?;
+    let fit = rating.fit_watched(games, watch)?;
     let seconds_fit = clock.elapsed().as_secs_f64();
     let clock = std::time::Instant::now();
     let known = Known::new(&fit, plan, watch)?;
@@ -43,21 +43,24 @@ pub(super) fn rate(
         },
         warnings: warnings(games, &fit, rating),
         seconds: [seconds_fit, seconds_intervals],
-        chances: chances(&fit, scale.clone()),
+        pair_chances: chances(&fit, scale),
     })
 }
 
 /// The model's own, on neutral ground.
-fn chances(fit: &DavidsonRatings, scales: Vec<Option<u32>>) -> ChancesOf {
-    let (ratings, parts, ties) = (fit.ratings.clone(), fit.parts.part.clone(), fit.tie_parameter);
-    Box::new(move |left, right| {
-        let [a, b] = [left, right].map(|player| player as usize);
-        if ties == f64::INFINITY {
-            return (parts[a].is_some() && parts[a] == parts[b]).then_some([0.0, 1.0, 0.0]);
-        }
-        let d = ratings[a]? - ratings[b]?;
-        (scales[a] == scales[b]).then(|| Chances { scale: 1.0, side: 0.0, ties }.of(d, true))
-    })
+fn chances(fit: &DavidsonRatings, scales: &[Option<u32>]) -> PairChances {
+    let ties = fit.tie_parameter;
+    // With nothing but ties, a tie is certain, whatever the ratings are.
+    let is_known = |rating: Option<f64>| rating.is_some() || ties == f64::INFINITY;
+    let scales = if ties == f64::INFINITY { &fit.parts.part } else { scales };
+    PairChances {
+        ratings: fit.ratings.iter().map(|rating| rating.unwrap_or(0.0)).collect(),
+        deviations: vec![0.0; fit.ratings.len()],
+        scales: scales.iter().zip(&fit.ratings).map(|(scale, &rating)| scale.filter(|_| is_known(rating))).collect(),
+        slope: 1.0,
+        blur: 0.0,
+        chances: Chances { scale: 1.0, side: 0.0, ties },
+    }
 }
 
 /// How sure everything is.
@@ -69,18 +72,18 @@ struct Known {
 
 impl Known {
     fn new(fit: &DavidsonRatings, plan: &LeaderboardPlan, watch: &dyn Watch) -> Result<Self> {
-        let level = plan.level;
         let mut intervals = plan.interval_facts();
         let effects = || fit.effects.iter().map(|effect| effect.value);
-        if fit.n_groups() == Some(1) {
-            // One group alone does not show how much groups vary.
-            intervals.n_groups = Some(1);
+        // One group alone does not show how much groups vary.
+        let n_groups = fit.n_groups().filter(|n| *n == 1 && plan.level.is_some());
+        let Some(level) = plan.level.filter(|_| n_groups.is_none()) else {
+            intervals.n_groups = n_groups;
             return Ok(Known {
                 ratings: fit.ratings.iter().copied().map(Estimate::bare).collect(),
                 effects: effects().map(Estimate::bare).collect(),
                 intervals,
             });
-        }
+        };
         if plan.method == IntervalMethod::Bootstrap {
             let resamples = fit.bootstrap_watched(plan.n_resamples, plan.seed, watch)?;
             intervals.n_resamples = Some(plan.n_resamples);
@@ -98,7 +101,7 @@ impl Known {
                 intervals,
             });
         }
-        let errors = fit.standard_errors();
+        let errors = fit.standard_errors_watched(watch)?;
         (intervals.n_groups, intervals.n_draws) = (errors.n_groups, errors.n_draws);
         let around = |(value, error): (Option<f64>, &Option<f64>)| level.around(value, *error, errors.effective_groups);
         let rating = |k: usize| {
@@ -120,13 +123,15 @@ const FAR: f64 = 1700.0 / POINTS;
 fn warnings(games: &Games, fit: &DavidsonRatings, rating: &DavidsonRating) -> Vec<String> {
     const REMEDY: &str = "--C 1 gives finite ratings";
     let mut warnings = Vec::new();
+    let has_ratings = fit.ratings.iter().any(Option::is_some);
     let unrated: Vec<&str> = (0..games.players.len())
         .filter(|&k| fit.parts.part[k].is_some() && fit.ratings[k].is_none())
         .map(|k| games.players[k].as_str())
         .collect();
     if fit.tie_parameter == f64::INFINITY {
-        warnings.push("every game is a tie: nothing tells the items apart, and no rating is given".into());
-    } else if fit.parts.is_separable {
+        let given = if has_ratings { "all ratings are 0" } else { "no rating is given" };
+        warnings.push(format!("every game is a tie: nothing tells the items apart, and {given}"));
+    } else if fit.parts.is_separable && !has_ratings {
         warnings.push(match fit.effects.is_empty() {
             true => format!(
                 "wins and ties can be told apart perfectly, so that ratings and the tie parameter grow without end: no \
@@ -153,8 +158,9 @@ fn warnings(games: &Games, fit: &DavidsonRatings, rating: &DavidsonRating) -> Ve
         .collect();
     if !far.is_empty() {
         warnings.push(format!(
-            "ratings of more than 1700 points from the average, which rest on a few surprises: {}; --C 1 draws them in",
-            names(&far)
+            "ratings of more than 1700 points from the average, which rest on a few surprises: {}; {} draws them in",
+            names(&far),
+            if rating.c.is_some() { "a smaller --C" } else { "--C 1" }
         ));
     }
     let mut scales: Vec<(u32, u32)> = (0..games.players.len())
@@ -170,12 +176,20 @@ fn warnings(games: &Games, fit: &DavidsonRatings, rating: &DavidsonRating) -> Ve
              one side; {REMEDY} on one scale"
         ));
     }
-    let unknown: Vec<&str> =
-        fit.effects.iter().filter(|effect| effect.value.is_none()).map(|effect| effect.name.as_str()).collect();
-    if !unknown.is_empty() && fit.ratings.iter().any(Option::is_some) {
+    if !fit.left_out.is_empty() {
+        let left_out: Vec<&str> = fit.left_out.iter().map(|&k| fit.effects[k].name.as_str()).collect();
         warnings.push(format!(
-            "the games cannot tell the effect of {}: it says nothing beyond who plays (or beyond the effects before it), or \
-             it tells every game",
+            "left out: the effect of {}, which tells the games perfectly whatever the ratings are, and has no finite size; \
+             what is known only after a game (its score, or winners that are named first) is no effect: leave out its \
+             columns, or --side",
+            names(&left_out)
+        ));
+    }
+    let is_unknown = |&k: &usize| fit.effects[k].value.is_none() && !fit.left_out.contains(&k);
+    let unknown: Vec<&str> = (0..fit.effects.len()).filter(is_unknown).map(|k| fit.effects[k].name.as_str()).collect();
+    if !unknown.is_empty() && has_ratings {
+        warnings.push(format!(
+            "the games cannot tell the effect of {}: it says nothing beyond who plays (or beyond the effects before it)",
             names(&unknown)
         ));
     }

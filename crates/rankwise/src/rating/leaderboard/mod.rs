@@ -1,6 +1,7 @@
 //! A leaderboard from games, with all that belongs to it: ratings by any system, intervals, chances, effects, and what users
 //! should know before they believe it.
 
+mod chances;
 mod davidson;
 mod online;
 mod words;
@@ -10,6 +11,7 @@ use crate::data::Games;
 use crate::error::Result;
 use crate::progress::{Unwatched, Watch};
 
+pub use chances::PairChances;
 pub use words::{first_names, plain_name, short_name};
 
 /// Resamples that should lie outside of an interval at least.
@@ -104,8 +106,8 @@ pub struct LeaderboardPlan {
     pub system: RatingSystem,
     /// Where intervals come from.
     pub method: IntervalMethod,
-    /// How wide they are.
-    pub level: Level,
+    /// How wide they are; `None`: there are none, and nothing is computed for them.
+    pub level: Option<Level>,
     /// Resamples of the bootstrap.
     pub n_resamples: usize,
     /// What ratings are told in.
@@ -148,9 +150,9 @@ pub enum SystemFacts {
 /// Where intervals came from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IntervalFacts {
-    /// The share of cases in which they should hold what is true.
-    pub level: f64,
-    /// Their method.
+    /// The share of cases in which they should hold what is true; `None`: there are none.
+    pub level: Option<f64>,
+    /// Their method, where there are any.
     pub method: IntervalMethod,
     /// Resamples of the bootstrap.
     pub n_resamples: Option<usize>,
@@ -160,8 +162,12 @@ pub struct IntervalFacts {
     pub n_draws: Option<usize>,
 }
 
-/// Win, tie and loss of the first of two players against the second.
-type ChancesOf = Box<dyn Fn(u32, u32) -> Option<[f64; 3]> + Send + Sync>;
+impl IntervalFacts {
+    /// What the method is called; `none` without intervals.
+    pub fn name(&self) -> &'static str {
+        if self.level.is_some() { self.method.name() } else { "none" }
+    }
+}
 
 /// A leaderboard with all that belongs to it.
 pub struct Leaderboard {
@@ -185,7 +191,8 @@ pub struct Leaderboard {
     pub warnings: Vec<String>,
     /// How long ratings took, and how long their intervals.
     pub seconds: [f64; 2],
-    chances: ChancesOf,
+    /// Win, tie and loss between its players.
+    pub pair_chances: PairChances,
 }
 
 impl LeaderboardPlan {
@@ -194,19 +201,20 @@ impl LeaderboardPlan {
         self.rate_watched(games, &Unwatched)
     }
 
-    /// The same while `watch` looks on, and perhaps stops the resamples.
+    /// The same while `watch` looks on, and perhaps stops it.
     pub fn rate_watched(&self, games: &Games, watch: &dyn Watch) -> Result<Leaderboard> {
         let mut board = match &self.system {
             RatingSystem::Davidson(rating) => davidson::rate(games, rating, self, watch)?,
             RatingSystem::Online(rating) => online::rate(games, rating, self, watch)?,
         };
         board.warnings.extend(part_warning(&board.parts.part_sizes));
-        let n_outside = board.intervals.n_resamples.map(|n| n as f64 * (1.0 - self.level.share()));
+        let outside = 1.0 - self.level.map_or(0.0, Level::share);
+        let n_outside = board.intervals.n_resamples.map(|n| n as f64 * outside);
         if let Some(n) = n_outside.filter(|n| *n < LEAST_OUTSIDE) {
             board.warnings.push(format!(
                 "{n:.1} of the resamples lie outside of an interval, which leaves its ends to chance; --resamples {:.0} \
                  would do",
-                LEAST_OUTSIDE / (1.0 - self.level.share())
+                LEAST_OUTSIDE / outside
             ));
         }
         if board.intervals.n_groups == Some(1) {
@@ -220,7 +228,7 @@ impl LeaderboardPlan {
     }
 
     fn interval_facts(&self) -> IntervalFacts {
-        let (level, method) = (self.level.share(), self.method);
+        let (level, method) = (self.level.map(Level::share), self.method);
         IntervalFacts { level, method, n_resamples: None, n_groups: None, n_draws: None }
     }
 }
@@ -229,8 +237,7 @@ impl Leaderboard {
     /// Win, tie and loss of the first of two players against the second one, on neutral ground; `None` where nothing is
     /// known of their difference.
     pub fn chances(&self, left: u32, right: u32) -> Option<[f64; 3]> {
-        let has_both = left.max(right) < self.parts.part.len() as u32;
-        if has_both { (self.chances)(left, right) } else { None }
+        self.pair_chances.of(left, right)
     }
 
     /// Whether there are ratings that cannot be compared with others.

@@ -1,11 +1,13 @@
 //! A leaderboard of a system that goes through the games in order of time.
 
 use std::collections::HashSet;
+use std::f64::consts::PI;
 
-use super::{IntervalMethod, Leaderboard, LeaderboardPlan, RatingUnit, SystemFacts};
-use crate::data::{Game, Games, Outcome};
+use super::{IntervalMethod, Leaderboard, LeaderboardPlan, PairChances, RatingUnit, SystemFacts};
+use crate::data::Games;
 use crate::error::Result;
 use crate::progress::Watch;
+use crate::rating::online::LOGITS_PER_POINT;
 use crate::rating::{Chances, Estimate, FIRST_SIDE, Free, OnlineRating, Parts, Strength, System, TrueSkill, standings};
 
 /// Differences of ratings that are multiplied by less than this to get chances say nothing.
@@ -22,18 +24,19 @@ pub(super) fn rate(
     let (run, system) = rating.run_to_end(games, &mut |_, _| ())?;
     let seconds_run = clock.elapsed().as_secs_f64();
     let clock = std::time::Instant::now();
-    let level = plan.level;
     let mut intervals = plan.interval_facts();
     let n_groups = games.groups.as_ref().map(|groups| {
         let distinct: HashSet<u32> = groups.iter().copied().collect();
         distinct.len()
     });
-    let estimates: Vec<Estimate> = match plan.method {
-        IntervalMethod::Bootstrap if n_groups == Some(1) => {
+    let bare = |strength: &Option<Strength>| Estimate::bare(strength.map(|known| known.rating));
+    let estimates: Vec<Estimate> = match (plan.level, plan.method) {
+        (None, _) => run.strengths.iter().map(bare).collect(),
+        (_, IntervalMethod::Bootstrap) if n_groups == Some(1) => {
             intervals.n_groups = n_groups;
-            run.strengths.iter().map(|strength| Estimate::bare(strength.map(|known| known.rating))).collect()
+            run.strengths.iter().map(bare).collect()
         }
-        IntervalMethod::Bootstrap => {
+        (Some(level), IntervalMethod::Bootstrap) => {
             let resamples = rating.resample_watched(games, plan.n_resamples, plan.seed, watch)?;
             intervals.n_resamples = Some(plan.n_resamples);
             intervals.n_groups = n_groups;
@@ -44,7 +47,7 @@ pub(super) fn rate(
             };
             run.strengths.iter().enumerate().map(within).collect()
         }
-        _ => {
+        (Some(level), _) => {
             let around = |strength: &Option<Strength>| {
                 level.around(strength.map(|known| known.rating), strength.map(|known| known.deviation), None)
             };
@@ -71,6 +74,8 @@ pub(super) fn rate(
     };
     let time = games.games.last().map_or(0.0, |game| game.time);
     let scale = parts.part.clone();
+    let strengths = (0..scale.len() as u32).map(|player| system.strength(player, time));
+    let (ratings, deviations) = strengths.map(|strength| (strength.rating, strength.deviation)).unzip();
     Ok(Leaderboard {
         system: rating.system.name(),
         unit: plan.unit,
@@ -82,15 +87,28 @@ pub(super) fn rate(
         facts: SystemFacts::Online { period: run.period, n_periods: run.n_periods, margin_scale: chances.scale },
         warnings,
         seconds: [seconds_run, seconds_intervals],
-        chances: Box::new(move |left, right| {
-            let known = scale[left as usize].is_some() && scale[left as usize] == scale[right as usize];
-            let game = Game { time, left, right, outcome: Outcome::Tie, is_neutral: true, weight: 1.0 };
-            known.then(|| chances.of(system.margin(&game), true))
-        }),
+        pair_chances: PairChances {
+            ratings,
+            deviations,
+            scales: scale,
+            slope: LOGITS_PER_POINT,
+            blur: rating.blur(),
+            chances,
+        },
     })
 }
 
 impl OnlineRating {
+    /// What deviations take from margins, see [`PairChances`]: Glickman's g, and what TrueSkill adds to the variance of
+    /// performances.
+    fn blur(&self) -> f64 {
+        match self.system {
+            System::Elo { .. } => 0.0,
+            System::Glicko { .. } | System::Glicko2 { .. } => 3.0 * (LOGITS_PER_POINT / PI).powi(2),
+            System::TrueSkill { .. } => PI / 8.0 * LOGITS_PER_POINT.powi(2),
+        }
+    }
+
     /// From points to what ratings are told in: a factor, and what is added. On its own scale TrueSkill's ratings are μ; those
     /// of the others are points anyway.
     pub fn told_in(&self, unit: RatingUnit) -> [f64; 2] {

@@ -15,7 +15,7 @@ const SQUARABLE: std::ops::Range<f64> = 1e-100..1e100;
 
 impl Cells {
     /// Some of the columns, each divided by a number.
-    fn with_columns(&self, columns: &[(usize, f64)]) -> Cells {
+    pub(super) fn with_columns(&self, columns: &[(usize, f64)]) -> Cells {
         let row = |cell: usize| columns.iter().map(move |&(k, size)| self.difference(cell)[k] / size);
         let differences = (0..self.n_cells()).flat_map(row).collect();
         Cells { differences, n_effects: columns.len(), ..self.clone() }

@@ -7,13 +7,23 @@
 
 mod cells;
 mod columns;
+mod core;
 mod curvature;
+mod endless;
+mod large;
 mod newton;
+mod pattern;
+mod reduced;
+mod sloped;
 mod slopes;
 mod spread;
 
+use std::sync::Arc;
+
 use cells::{Cells, Counts};
-use newton::EXACT;
+use curvature::MAX_DENSE_STEP;
+use newton::{EXACT, FLAT};
+use pattern::Pattern;
 use slopes::{Likelihood, Meetings};
 
 pub use spread::{DavidsonResamples, StandardErrors};
@@ -21,13 +31,12 @@ pub use spread::{DavidsonResamples, StandardErrors};
 use super::Parts;
 use crate::data::{Game, Games};
 use crate::error::{Error, Result};
+use crate::progress::{Unwatched, Watch};
 
 /// What an effect for being named first is called.
 pub const FIRST_SIDE: &str = "first side";
 /// What is left of a game's weight at least.
 const LEAST_DECAY: f64 = 1e-9;
-/// A slope per game that is nothing but rounding.
-const FLAT: f64 = 1e-13;
 /// An effect that is worth more than this on average, in logarithms of odds, grows without end.
 const MAX_EFFECT: f64 = 25.0;
 
@@ -36,7 +45,7 @@ const MAX_EFFECT: f64 = 25.0;
 #[non_exhaustive]
 pub struct DavidsonRating {
     /// With C: ½‖r‖² + C·(−log likelihood) is minimised; without, the likelihood alone counts. Effects and ν are never
-    /// penalised.
+    /// penalised; an effect that tells the games perfectly, whatever the ratings are, is left out.
     pub c: Option<f64>,
     /// Whether being named first may have an effect, except on neutral ground.
     pub has_side: bool,
@@ -73,6 +82,9 @@ pub struct DavidsonRatings {
     pub iterations: u64,
     /// Who can be compared with whom.
     pub parts: Parts,
+    /// The effects, by number, that were left out because they would grow without end: they tell the games perfectly, alone or
+    /// together, and the penalty is on ratings.
+    pub left_out: Vec<usize>,
     has_side: bool,
     state: Option<State>,
 }
@@ -82,6 +94,8 @@ pub struct DavidsonRatings {
 struct State {
     cells: Cells,
     meetings: Meetings,
+    /// In which order equations are solved where players are many.
+    pattern: Option<Arc<Pattern>>,
     counts: Vec<Counts>,
     has_ties: bool,
     ridge: f64,
@@ -100,6 +114,7 @@ impl State {
         Likelihood {
             cells: &self.cells,
             meetings: &self.meetings,
+            pattern: self.pattern.as_deref(),
             counts,
             has_ties: self.has_ties,
             ridge: self.ridge,
@@ -116,7 +131,7 @@ impl State {
     fn is_endless(&self, ending: &newton::Ending) -> bool {
         let n = self.players.len();
         let most = self.point[n..].iter().fold(0.0f64, |most, number| most.max(number.abs()));
-        self.ridge == 0.0 && (!ending.is_converged || most > MAX_EFFECT)
+        self.ridge == 0.0 && (!ending.is_converged || ending.is_blind || most > MAX_EFFECT)
     }
 
     /// Makes the ratings of every tier sum to 0.
@@ -168,6 +183,11 @@ impl DavidsonRating {
     /// # Ok::<(), rankwise::Error>(())
     /// ```
     pub fn fit(&self, games: &Games) -> Result<DavidsonRatings> {
+        self.fit_watched(games, &Unwatched)
+    }
+
+    /// The same while `watch` looks on, and perhaps stops it.
+    pub fn fit_watched(&self, games: &Games, watch: &dyn Watch) -> Result<DavidsonRatings> {
         self.check()?;
         let weights = self.weights(games);
         let counted: Vec<Game> =
@@ -185,6 +205,7 @@ impl DavidsonRating {
             is_converged: true,
             iterations: 0,
             parts,
+            left_out: Vec::new(),
             has_side: self.has_side,
             state: None,
         };
@@ -197,10 +218,22 @@ impl DavidsonRating {
             }
             return Ok(found);
         }
-        let Some(mut state) = self.state(games, &weights, &found.parts, names.len()) else { return Ok(found) };
+        let state_without = |left_out: &[usize]| self.state(games, &weights, &found.parts, names.len(), left_out);
+        let Some(mut state) = state_without(&[]) else { return Ok(found) };
+        if self.c.is_some() {
+            let left_out = state.leave_out_endless();
+            if !left_out.is_empty() {
+                // As if these columns had never been there.
+                state = state_without(&left_out).unwrap_or(state);
+            }
+            found.left_out = left_out;
+        } else if state.endless_effects().is_some() {
+            found.parts.is_separable = true;
+            return Ok(found);
+        }
         let ending = {
             let mut point = std::mem::take(&mut state.point);
-            let ending = newton::minimise(&state.likelihood(&state.counts), &state.held(), EXACT, &mut point);
+            let ending = newton::minimise(&state.likelihood(&state.counts), &state.held(), EXACT, &mut point, watch)?;
             state.centre(&mut point);
             state.point = point;
             ending
@@ -251,7 +284,14 @@ impl DavidsonRating {
     }
 
     /// Everything that the search needs, and where it starts; `None` where there is nobody to be rated.
-    fn state(&self, games: &Games, weights: &[f64], parts: &Parts, n_effects: usize) -> Option<State> {
+    fn state(
+        &self,
+        games: &Games,
+        weights: &[f64],
+        parts: &Parts,
+        n_effects: usize,
+        left_out: &[usize],
+    ) -> Option<State> {
         let tiers: Vec<Vec<u32>> = match self.c {
             None => parts.rated_tiers(),
             Some(_) => {
@@ -277,14 +317,21 @@ impl DavidsonRating {
             self.c.is_some() || parts.tier[game.left as usize] == parts.tier[game.right as usize]
         };
         let weights: Vec<f64> = (0..weights.len()).map(|k| if counts(k) { weights[k] } else { 0.0 }).collect();
-        let all = Cells::count(games, &weights, &number, n_effects, |k, values| self.effects_of(games, k, values));
+        let effects = |k: usize, values: &mut Vec<f64>| {
+            let start = values.len();
+            self.effects_of(games, k, values);
+            left_out.iter().for_each(|&effect| values[start + effect] = 0.0);
+        };
+        let all = Cells::count(games, &weights, &number, n_effects, effects);
         let meetings = Meetings::new(players.len(), &all);
+        let pattern = (players.len() > MAX_DENSE_STEP).then(|| Arc::new(Pattern::new(players.len(), &all.players)));
         let counts = all.counts();
         let n_ties: f64 = counts.iter().map(|counts| counts[cells::TIE]).sum();
         let n_games: f64 = counts.iter().flatten().sum();
         let mut state = State {
             cells: all,
             meetings,
+            pattern,
             counts,
             has_ties: n_ties > 0.0,
             ridge: self.c.map_or(0.0, f64::recip),
@@ -312,12 +359,7 @@ impl DavidsonRatings {
             let mut slopes = Vec::new();
             likelihood.cell_slopes(&state.point, &mut slopes);
             let gradient = likelihood.gradient(&state.point, &slopes);
-            let mut n_games = vec![0.0; n];
-            state.meetings.gather(&mut n_games, |_, at| state.counts[likelihood.cell(at)].iter().sum());
-            let total: f64 = state.counts.iter().flatten().sum();
-            n_games.resize(gradient.len(), total);
-            let shares = gradient.iter().zip(&n_games).map(|(slope, n)| (slope / n).abs());
-            self.gradient = shares.fold(0.0, f64::max);
+            self.gradient = likelihood.unevenness(&gradient);
             self.log_likelihood = -likelihood.cost(&state.point);
         }
         (self.is_converged, self.iterations) = (ending.is_converged || self.gradient <= FLAT, ending.n_steps);
@@ -325,7 +367,7 @@ impl DavidsonRatings {
             self.ratings[player as usize] = Some(rating);
         }
         for (&(column, size), &value) in state.columns.iter().zip(&state.point[n..]) {
-            self.effects[column].value = (value.abs() <= MAX_EFFECT).then_some(value / size);
+            self.effects[column].value = Some(value / size);
         }
         self.tie_parameter = if state.has_ties { state.point[state.point.len() - 1].exp() } else { 0.0 };
         self.state = Some(state);

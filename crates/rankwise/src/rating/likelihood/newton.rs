@@ -2,11 +2,15 @@
 
 use super::curvature::Curvature;
 use super::slopes::{CellSlopes, Likelihood};
+use crate::error::Result;
+use crate::progress::{Watch, keep_going};
 
 /// How a search ended.
 pub(super) struct Ending {
     pub(super) is_converged: bool,
     pub(super) n_steps: u64,
+    /// Whether nothing is left in the end that tells some effect from any other.
+    pub(super) is_blind: bool,
 }
 
 /// When to be content, and with how many steps at most.
@@ -24,6 +28,8 @@ pub(super) const ROUGH: Goal = Goal { step: 1e-4, max_steps: 50 };
 
 /// No difference between players, no effect and no θ moves farther in one step: odds of 22,000 to 1.
 const LONGEST: f64 = 10.0;
+/// A slope per game that is nothing but rounding.
+pub(super) const FLAT: f64 = 1e-13;
 /// Effects and θ beyond this are out of the reach of e^x.
 const LIMIT: f64 = 600.0;
 
@@ -31,24 +37,35 @@ const LIMIT: f64 = 600.0;
 ///
 /// The slope along a step says most of what is to be known of its end: if it still points down, the value is lower there, because
 /// the function is convex. Only beyond the lowest point the value itself is asked.
-pub(super) fn minimise(likelihood: &Likelihood<'_>, held: &[u32], goal: Goal, point: &mut [f64]) -> Ending {
+pub(super) fn minimise(
+    likelihood: &Likelihood<'_>,
+    held: &[u32],
+    goal: Goal,
+    point: &mut [f64],
+    watch: &dyn Watch,
+) -> Result<Ending> {
     let mut slopes: Vec<CellSlopes> = Vec::new();
     likelihood.cell_slopes(point, &mut slopes);
     let mut gradient = likelihood.gradient(point, &slopes);
     let mut candidate = vec![0.0; point.len()];
     for n_steps in 1..=goal.max_steps {
+        keep_going(watch, n_steps as usize)?;
         let mut step = gradient.clone();
-        Curvature::of_step(likelihood, &slopes, held).solve(&mut step, likelihood.precision(1e-3));
+        let curvature = Curvature::of_step(likelihood, &slopes, held);
+        let is_blind = curvature.is_blind(likelihood.cells.n_effects);
+        curvature.solve(&mut step, likelihood.precision(1e-3));
         let descent = along(&step, &gradient);
         let largest = step.iter().fold(0.0f64, |most, step| most.max(step.abs()));
         let reach = point.iter().fold(1.0f64, |most, number| most.max(number.abs()));
         // Less than rounding leaves of the value cannot be gained, whatever the step.
         let is_flat = || descent <= 4.0 * f64::EPSILON * likelihood.value(point).abs();
-        let is_last = largest <= goal.step * reach || (largest <= 1e-3 * reach && is_flat());
+        // Nor can more points be made where those made and expected are the same, however far some rating might still go.
+        let is_even = || likelihood.unevenness(&gradient) <= FLAT;
+        let is_last = largest <= goal.step * reach || ((largest <= 1e-3 * reach || is_even()) && is_flat());
         let n = likelihood.n_players();
         let extra = point[n..].iter().fold(0.0f64, |most, number| most.max(number.abs()));
         if !(largest.is_finite() && extra <= LIMIT) {
-            return Ending { is_converged: false, n_steps };
+            return Ok(Ending { is_converged: false, n_steps, is_blind });
         }
         let farthest = step[n..].iter().fold(likelihood.farthest(&step), |most, step| most.max(step.abs()));
         let mut length = (LONGEST / farthest).min(1.0);
@@ -69,15 +86,15 @@ pub(super) fn minimise(likelihood: &Likelihood<'_>, held: &[u32], goal: Goal, po
             }
             length *= 0.5;
             if length < 1e-10 {
-                return Ending { is_converged: is_flat(), n_steps };
+                return Ok(Ending { is_converged: is_flat(), n_steps, is_blind });
             }
         }
         point.copy_from_slice(&candidate);
         if is_last {
-            return Ending { is_converged: true, n_steps };
+            return Ok(Ending { is_converged: true, n_steps, is_blind });
         }
     }
-    Ending { is_converged: false, n_steps: goal.max_steps }
+    Ok(Ending { is_converged: false, n_steps: goal.max_steps, is_blind: false })
 }
 
 fn along(step: &[f64], gradient: &[f64]) -> f64 {

@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 
 use super::cells::{Cells, Counts, FIRST, SECOND, TIE};
+use super::pattern::Pattern;
 use crate::math::dot;
 
 /// Cells that are summed together; sums do not depend on the number of threads.
@@ -94,6 +95,8 @@ fn log_sum(d: f64, sum: f64) -> f64 {
 pub(super) struct Likelihood<'a> {
     pub(super) cells: &'a Cells,
     pub(super) meetings: &'a Meetings,
+    /// In which order equations are solved where players are many.
+    pub(super) pattern: Option<&'a Pattern>,
     pub(super) counts: &'a [Counts],
     pub(super) has_ties: bool,
     /// 1/C, or 0.
@@ -138,7 +141,7 @@ impl Likelihood<'_> {
     /// one to the next, and equations for them ill-conditioned; where all met many, `usual` will do.
     pub(super) fn precision(&self, usual: f64) -> f64 {
         const MANY: usize = 64;
-        if self.meetings.cells.len() < MANY * self.n_players() { usual.min(1e-8) } else { usual }
+        if self.meetings.cells.len() < MANY * self.n_players() { usual.min(1e-6) } else { usual }
     }
 
     fn penalty(&self, point: &[f64]) -> f64 {
@@ -211,6 +214,15 @@ impl Likelihood<'_> {
             };
         }
         gradient
+    }
+
+    /// The largest slope per game: of a player for ratings, of all for the others.
+    pub(super) fn unevenness(&self, gradient: &[f64]) -> f64 {
+        let mut n_games = vec![0.0; self.n_players()];
+        self.meetings.gather(&mut n_games, |_, at| self.counts[self.cell(at)].iter().sum());
+        let total: f64 = self.counts.iter().flatten().sum();
+        n_games.resize(gradient.len(), total);
+        gradient.iter().zip(&n_games).map(|(slope, n)| (slope / n).abs()).fold(0.0, f64::max)
     }
 
     /// The cell of a meeting.

@@ -9,7 +9,7 @@
 //! the variance of the ratings given the games.
 //!
 //! Where games agree by chance (a single tie is always as expected; two judges who say the same), their slopes would make a rating
-//! look sure: no variance is below A⁻¹, that of the model itself (beyond a thousand players, below what the player's own games can tell).
+//! look sure: no variance is below A⁻¹, that of the model itself.
 //!
 //! Ratings sum to 0, so that the error of a rating has a part that all share: where the average lies, to which players with few
 //! games add most. Who is compared with others need not know that, and has a second error, against the average by games.
@@ -22,8 +22,10 @@
 use rayon::prelude::*;
 
 use super::cells::{Counts, FIRST, SECOND, TIE, Unit};
-use super::curvature::{Curvature, MAX_DENSE};
+use super::curvature::{Curvature, MAX_DENSE, Sparse};
+use super::large::N_CORE_DRAWS;
 use super::newton::{ROUGH, minimise};
+use super::pattern::Pattern;
 use super::slopes::{CellSlopes, Likelihood, chances};
 use super::{DavidsonRatings, State};
 use crate::data::{Random, mix};
@@ -31,10 +33,11 @@ use crate::error::{Error, Result};
 use crate::math::dot;
 use crate::progress::{Unwatched, Watch, keep_going};
 
-/// Random combinations of slopes that stand for all of them where players are many.
+/// Random combinations of the slopes of groups that stand for all of them where players and groups are many.
 const N_DRAWS: usize = 200;
-/// Draws that one part of the work makes.
-const DRAWS: usize = 8;
+/// Draws that go along each other, and parts of the work that are done at a time.
+const LANES: usize = 8;
+const AT_ONCE: usize = 4;
 /// Numbers that resamples may leave behind.
 const MAX_NUMBERS: usize = 1 << 28;
 
@@ -70,8 +73,7 @@ pub struct DavidsonResamples {
     pub small_sample: f64,
     /// As many groups of equal size as say as much, where games come in groups.
     pub effective_groups: Option<f64>,
-    /// The standard errors of ratings if the model holds, which no interval should be narrower than (beyond a thousand
-    /// players, what a player's own games can tell).
+    /// The standard errors of ratings if the model holds, which no interval should be narrower than.
     pub least_errors: Vec<Option<f64>>,
 }
 
@@ -140,7 +142,7 @@ impl State {
     }
 
     /// The share of each player in the games of its tier.
-    fn shares(&self) -> Vec<f64> {
+    pub(super) fn shares(&self) -> Vec<f64> {
         let mut shares = vec![0.0; self.players.len()];
         for (cell, players) in self.cells.players.iter().enumerate() {
             let n_games: f64 = self.counts[cell].iter().sum();
@@ -162,16 +164,75 @@ impl State {
     }
 
     /// The variance of every number of the answer, and of the ratings as they are compared.
-    fn variances(&self) -> Variances {
-        let likelihood = self.likelihood(&self.counts);
-        let mut slopes: Vec<CellSlopes> = Vec::new();
-        likelihood.cell_slopes(&self.point, &mut slopes);
-        let curvature = Curvature::new(&likelihood, &slopes, &self.held());
-        let slopes = self.game_slopes(&likelihood);
-        match self.players.len() > MAX_DENSE {
-            true => self.drawn_variances(&curvature, &slopes),
-            false => self.exact_variances(&curvature, &slopes),
+    fn variances(&self, watch: &dyn Watch) -> Result<Variances> {
+        if let Some(pattern) = self.pattern.as_deref().filter(|_| self.is_large()) {
+            return self.sparse_variances(pattern, watch);
         }
+        keep_going(watch, 0)?;
+        let likelihood = self.likelihood(&self.counts);
+        let mut curvatures: Vec<CellSlopes> = Vec::new();
+        likelihood.cell_slopes(&self.point, &mut curvatures);
+        let curvature = Curvature::new(&likelihood, &curvatures, &self.held());
+        Ok(self.exact_variances(&curvature, &self.game_slopes(&likelihood)))
+    }
+
+    /// The same without a matrix.
+    fn sparse_variances(&self, pattern: &Pattern, watch: &dyn Watch) -> Result<Variances> {
+        let likelihood = self.likelihood(&self.counts);
+        let mut curvatures: Vec<CellSlopes> = Vec::new();
+        likelihood.cell_slopes(&self.point, &mut curvatures);
+        let slopes = self.game_slopes(&likelihood);
+        let is_independent = self.cells.group_starts.is_empty();
+        let mut squares = vec![[0.0; 3]; self.cells.n_cells()];
+        if is_independent {
+            let correction = self.correction();
+            squares = self.squares(&slopes);
+            squares.iter_mut().flatten().for_each(|square| *square *= correction);
+        }
+        let found = self.large_variances(pattern, &curvatures, &squares, watch)?;
+        let mut sandwich = found
+            .ratings
+            .each_ref()
+            .map(|ratings| ratings.iter().chain(&found.extra).map(|known| -known.slope).collect::<Vec<f64>>());
+        if !is_independent {
+            let curvature = Sparse::of(&likelihood, pattern, &curvatures);
+            self.add_groups(&curvature, &slopes, &mut sandwich, watch)?;
+        }
+        for (sandwich, ratings) in sandwich.iter_mut().zip(&found.ratings) {
+            for (variance, known) in sandwich.iter_mut().zip(ratings.iter().chain(&found.extra)) {
+                *variance = variance.max(known.value);
+            }
+        }
+        let [plain, compared] = sandwich;
+        Ok(Variances { plain, compared })
+    }
+
+    /// Whether players are too many for a matrix.
+    fn is_large(&self) -> bool {
+        self.players.len() > MAX_DENSE
+    }
+
+    /// How many random draws variances come from; `None`: they are exact.
+    fn n_draws(&self) -> Option<usize> {
+        let pattern = self.pattern.as_deref().filter(|_| self.is_large())?;
+        match self.cells.groups().count() > N_DRAWS {
+            true => Some(N_DRAWS),
+            false => (pattern.n_core() > 0).then_some(N_CORE_DRAWS),
+        }
+    }
+
+    /// The squared slopes of the games of every cell: by d, by d and θ, by θ.
+    fn squares(&self, slopes: &[Slopes]) -> Vec<[f64; 3]> {
+        let mut squares = vec![[0.0; 3]; self.cells.n_cells()];
+        for unit in &self.cells.units {
+            let [d, theta] = slopes[unit.cell as usize][unit.outcome as usize];
+            let factor = unit.n_games;
+            let sums = &mut squares[unit.cell as usize];
+            sums[0] += factor * d * d;
+            sums[1] += factor * d * theta;
+            sums[2] += factor * theta * theta;
+        }
+        squares
     }
 
     /// One system of equations for every number.
@@ -181,18 +242,7 @@ impl State {
             tier.iter().for_each(|&k| tier_of[k as usize] = number);
         }
         // Without groups, the games of a cell count together.
-        let squares: Vec<[f64; 3]> = {
-            let mut squares = vec![[0.0; 3]; self.cells.n_cells()];
-            for unit in &self.cells.units {
-                let [d, theta] = slopes[unit.cell as usize][unit.outcome as usize];
-                let factor = unit.n_games;
-                let sums = &mut squares[unit.cell as usize];
-                sums[0] += factor * d * d;
-                sums[1] += factor * d * theta;
-                sums[2] += factor * theta * theta;
-            }
-            squares
-        };
+        let squares = self.squares(slopes);
         let correction = self.correction();
         // Where most players have met, a matrix is less work than its many cells.
         let size = self.point.len();
@@ -278,62 +328,78 @@ impl State {
         matrix
     }
 
-    /// Slopes of all observations with random signs, solved for: their variance is the one that is sought.
-    fn drawn_variances(&self, curvature: &Curvature<'_>, slopes: &[Slopes]) -> Variances {
-        let correction = self.correction().sqrt();
-        let precision = self.likelihood(&self.counts).precision(3e-3);
-        let solved = |draw: usize| {
-            let mut signs = Signs::new(mix(0x5eed, draw as u64));
+    /// Adds the squares of what the slopes of every group are solved to; of many groups, with random signs, the mean of such
+    /// sums.
+    fn add_groups(
+        &self,
+        curvature: &Sparse<'_>,
+        slopes: &[Slopes],
+        sums: &mut [Vec<f64>; 2],
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        let groups: Vec<&[Unit]> = self.cells.groups().collect();
+        let is_drawn = groups.len() > N_DRAWS;
+        let n_all = groups.len().min(N_DRAWS);
+        let (correction, share) = (self.correction().sqrt(), if is_drawn { 1.0 / N_DRAWS as f64 } else { 1.0 });
+        let precision = self.likelihood(&self.counts).precision(if is_drawn { 3e-3 } else { 1e-6 });
+        let right_side = |number: usize| {
             let mut x = vec![0.0; self.point.len()];
-            if self.cells.group_starts.is_empty() {
-                for unit in &self.cells.units {
-                    let factor = correction * unit.n_games.sqrt() * signs.next();
-                    self.add_slopes(unit, slopes, factor, &mut x);
-                }
-            } else {
-                for units in self.cells.groups() {
-                    let factor = correction * signs.next();
-                    units.iter().for_each(|u| self.add_slopes(u, slopes, factor * u.n_games, &mut x));
-                }
+            let mut add = |units: &[Unit], sign: f64| {
+                units.iter().for_each(|u| self.add_slopes(u, slopes, correction * sign * u.n_games, &mut x));
+            };
+            if is_drawn {
+                let mut signs = Signs::new(mix(0x5eed, number as u64));
+                groups.iter().for_each(|units| add(units, signs.next()));
+            } else if let Some(units) = groups.get(number) {
+                add(units, 1.0);
             }
-            let penalty = self.ridge.sqrt();
-            x[..self.players.len()].iter_mut().for_each(|x| *x += penalty * signs.next());
-            curvature.solve(&mut x, precision);
-            self.centre(&mut x);
             x
         };
         let shares = self.shares();
         let zeros = vec![0.0; self.point.len()];
-        let mut found = Variances { plain: zeros.clone(), compared: zeros.clone() };
-        let add = |sums: &mut [f64], x: &[f64]| {
-            sums.iter_mut().zip(x).for_each(|(sum, x)| *sum += x * x / N_DRAWS as f64);
-        };
-        for start in (0..N_DRAWS).step_by(DRAWS) {
-            let draws: Vec<Vec<f64>> = (start..start + DRAWS).into_par_iter().map(solved).collect();
-            for mut x in draws {
-                add(&mut found.plain, &x);
+        let solved = |part: usize| {
+            keep_going(watch, part * LANES)?;
+            let mut lanes = vec![[0.0; LANES]; self.point.len()];
+            for lane in 0..LANES.min(n_all - part * LANES) {
+                let x = right_side(part * LANES + lane);
+                lanes.iter_mut().zip(x).for_each(|(lanes, x)| lanes[lane] = x);
+            }
+            curvature.solve(&mut lanes, precision);
+            let mut found = [zeros.clone(), zeros.clone()];
+            for lane in 0..LANES {
+                let mut x: Vec<f64> = lanes.iter().map(|lanes| lanes[lane]).collect();
+                let add =
+                    |sums: &mut [f64], x: &[f64]| sums.iter_mut().zip(x).for_each(|(sum, x)| *sum += share * x * x);
+                self.centre(&mut x);
+                add(&mut found[0], &x);
                 self.compare(&mut x, &shares, &zeros);
-                add(&mut found.compared, &x);
+                add(&mut found[1], &x);
+            }
+            Ok(found)
+        };
+        let n_parts = n_all.div_ceil(LANES);
+        for start in (0..n_parts).step_by(AT_ONCE) {
+            let parts: Result<Vec<_>> = (start..(start + AT_ONCE).min(n_parts)).into_par_iter().map(solved).collect();
+            for part in parts? {
+                for (sums, part) in sums.iter_mut().zip(part) {
+                    sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+                }
             }
         }
-        // Nobody is known better than by a game against somebody who is known exactly.
-        for (at, curvature) in curvature.diagonal().iter().enumerate() {
-            for variances in [&mut found.plain, &mut found.compared] {
-                variances[at] = variances[at].max(1.0 / curvature);
-            }
-        }
-        found
+        Ok(())
     }
 
     /// The variance of every rating against the average by games, if the model holds.
-    fn least_variances(&self) -> Vec<f64> {
+    fn least_variances(&self, watch: &dyn Watch) -> Result<Vec<f64>> {
         let likelihood = self.likelihood(&self.counts);
         let mut slopes: Vec<CellSlopes> = Vec::new();
         likelihood.cell_slopes(&self.point, &mut slopes);
-        let curvature = Curvature::new(&likelihood, &slopes, &self.held());
-        if self.players.len() > MAX_DENSE {
-            return curvature.diagonal().iter().map(|curvature| 1.0 / curvature).collect();
+        if let Some(pattern) = self.pattern.as_deref().filter(|_| self.is_large()) {
+            let squares = vec![[0.0; 3]; self.cells.n_cells()];
+            let [_, compared] = self.large_variances(pattern, &slopes, &squares, watch)?.ratings;
+            return Ok(compared.into_iter().map(|known| known.value).collect());
         }
+        let curvature = Curvature::new(&likelihood, &slopes, &self.held());
         let shares = self.shares();
         let mut variances = vec![0.0; self.players.len()];
         for tier in &self.tiers {
@@ -347,7 +413,7 @@ impl State {
             let found: Vec<f64> = tier.par_iter().map(of_player).collect();
             tier.iter().zip(found).for_each(|(&at, variance)| variances[at as usize] = variance);
         }
-        variances
+        Ok(variances)
     }
 
     /// Counts with random weights.
@@ -368,7 +434,7 @@ impl State {
     }
 
     /// The answer on games with random weights.
-    fn resample(&self, seed: u64, counts: &mut Vec<Counts>) -> Vec<f64> {
+    fn resample(&self, seed: u64, counts: &mut Vec<Counts>) -> Result<Vec<f64>> {
         let mut dice = Random::new(seed);
         self.reweighted(&mut dice, counts);
         let centre: Vec<f64> = match self.ridge > 0.0 {
@@ -377,25 +443,25 @@ impl State {
         };
         let mut point = self.point.clone();
         let likelihood = Likelihood { centre: &centre, ..self.likelihood(counts) };
-        minimise(&likelihood, &self.held(), ROUGH, &mut point);
+        minimise(&likelihood, &self.held(), ROUGH, &mut point, &Unwatched)?;
         self.centre(&mut point);
-        point
+        Ok(point)
     }
 }
 
 /// +1 and −1 at random, 64 from one random word.
-struct Signs {
+pub(super) struct Signs {
     dice: Random,
     bits: u64,
     n_left: u32,
 }
 
 impl Signs {
-    fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         Signs { dice: Random::new(seed), bits: 0, n_left: 0 }
     }
 
-    fn next(&mut self) -> f64 {
+    pub(super) fn next(&mut self) -> f64 {
         if self.n_left == 0 {
             (self.bits, self.n_left) = (self.dice.word(), 64);
         }
@@ -407,10 +473,17 @@ impl Signs {
 }
 
 impl DavidsonRatings {
-    /// Standard errors by the sandwich. Up to a thousand rated players they are exact; beyond, estimated from random draws,
-    /// to about 5 %.
+    /// Standard errors by the sandwich. They are exact up to a thousand rated players, and beyond where these met so few others
+    /// that everybody can be solved for; else some of them are estimated from random draws (`n_draws`), to about 3 %, and with
+    /// more than 200 groups to about 5 %.
     pub fn standard_errors(&self) -> StandardErrors {
-        let mut errors = StandardErrors {
+        // Nobody stops it.
+        self.standard_errors_watched(&Unwatched).unwrap_or_else(|_| self.no_errors())
+    }
+
+    /// Errors of whom nothing is known.
+    fn no_errors(&self) -> StandardErrors {
+        StandardErrors {
             ratings: vec![None; self.ratings.len()],
             comparisons: vec![None; self.ratings.len()],
             effects: vec![None; self.effects.len()],
@@ -418,9 +491,14 @@ impl DavidsonRatings {
             n_groups: None,
             effective_groups: None,
             n_draws: None,
-        };
-        let Some(state) = self.state.as_ref().filter(|_| self.is_converged) else { return errors };
-        let variances = state.variances();
+        }
+    }
+
+    /// The same while `watch` looks on, and perhaps stops it.
+    pub fn standard_errors_watched(&self, watch: &dyn Watch) -> Result<StandardErrors> {
+        let mut errors = self.no_errors();
+        let Some(state) = self.state.as_ref().filter(|_| self.is_converged) else { return Ok(errors) };
+        let variances = state.variances(watch)?;
         let root = |variance: f64| Some(variance.sqrt()).filter(|error| error.is_finite());
         let error = |at: usize| root(variances.plain[at]);
         for (at, &player) in state.players.iter().enumerate() {
@@ -436,8 +514,8 @@ impl DavidsonRatings {
         }
         errors.n_groups = self.n_groups();
         errors.effective_groups = errors.n_groups.map(|_| state.cells.n_observations());
-        errors.n_draws = (state.players.len() > MAX_DENSE).then_some(N_DRAWS);
-        errors
+        errors.n_draws = state.n_draws();
+        Ok(errors)
     }
 
     /// How many independent groups the rated games come in, where they come in groups.
@@ -461,7 +539,7 @@ impl DavidsonRatings {
             least_errors: vec![None; self.ratings.len()],
         };
         let Some(state) = self.state.as_ref().filter(|_| self.is_converged) else { return Ok(found) };
-        for (&player, variance) in state.players.iter().zip(state.least_variances()) {
+        for (&player, variance) in state.players.iter().zip(state.least_variances(watch)?) {
             found.least_errors[player as usize] = Some(variance.sqrt());
         }
         found.small_sample = state.correction();
@@ -478,7 +556,7 @@ impl DavidsonRatings {
             .into_par_iter()
             .map_init(Vec::new, |counts, number| {
                 keep_going(watch, number)?;
-                let mut point = state.resample(mix(seed, number as u64), counts);
+                let mut point = state.resample(mix(seed, number as u64), counts)?;
                 point.truncate(size);
                 Ok(point)
             })
@@ -506,5 +584,109 @@ impl DavidsonRatings {
             found.comparisons[player as usize] = numbers;
         }
         Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Game, Games, Outcome};
+    use crate::rating::DavidsonRating;
+
+    /// Pairs who met, in the shapes that sparse boards have.
+    fn shapes(dice: &mut Random) -> Vec<(&'static str, Vec<[u32; 2]>)> {
+        let chain = |from: u32, to: u32| (from..to - 1).map(|k| [k, k + 1]).collect::<Vec<_>>();
+        let clique = |from: u32, to: u32| (from..to).flat_map(|a| (from..a).map(move |b| [b, a])).collect::<Vec<_>>();
+        let tree: Vec<[u32; 2]> = (1..120).map(|k| [dice.below(k as usize) as u32, k]).collect();
+        let cycle = [chain(0, 90), vec![[0, 89]]].concat();
+        let star: Vec<[u32; 2]> = (1..60).map(|k| [0, k]).collect();
+        let tails = [clique(0, 12), chain(11, 40), vec![[3, 40], [40, 41], [5, 42]]].concat();
+        let mut random = |n: usize, m: usize| -> Vec<[u32; 2]> {
+            let pair = |_| {
+                let a = dice.below(n);
+                [a as u32, ((a + 1 + dice.below(n - 1)) % n) as u32]
+            };
+            (0..m).map(pair).collect()
+        };
+        let (sparse, dense) = (random(250, 330), random(60, 500));
+        let parts = [clique(0, 9), chain(9, 30), tails.iter().map(|pair| pair.map(|k| k + 30)).collect()].concat();
+        vec![
+            ("chain", chain(0, 100)),
+            ("tree", tree),
+            ("cycle", cycle),
+            ("star", star),
+            ("clique with tails", tails),
+            ("parts", parts),
+            ("sparse", sparse),
+            ("dense", dense),
+        ]
+    }
+
+    /// Each pair meets a few times, in groups or not, and everybody can win.
+    fn games(pairs: &[[u32; 2]], n_groups: Option<usize>, dice: &mut Random) -> Games {
+        let n = pairs.iter().flatten().max().map_or(0, |&most| most as usize + 1);
+        let mut list = Vec::new();
+        for &[left, right] in pairs {
+            for outcome in [Outcome::Left, Outcome::Right, Outcome::ALL[dice.below(3)]] {
+                let weight = 0.5 + 2.0 * dice.uniform();
+                list.push(Game { time: 0.0, left, right, outcome, is_neutral: dice.below(2) == 0, weight });
+            }
+        }
+        let groups = n_groups.map(|n_groups| (0..list.len()).map(|_| dice.below(n_groups) as u32).collect());
+        Games::with((0..n).map(|k| k.to_string()).collect(), list, groups, None).unwrap()
+    }
+
+    fn state(rating: &DavidsonRating, games: &Games) -> State {
+        rating.fit(games).unwrap().state.unwrap()
+    }
+
+    #[track_caller]
+    fn far(found: &Variances, exact: &Variances) -> f64 {
+        let both = [(&found.plain, &exact.plain), (&found.compared, &exact.compared)];
+        let ratios = both.iter().flat_map(|(found, exact)| found.iter().zip(*exact));
+        ratios.map(|(found, exact)| ((found / exact).sqrt() - 1.0).abs()).fold(0.0, f64::max)
+    }
+
+    /// Solving for everybody in turn gives what the matrix gives.
+    #[test]
+    fn variances_of_sparse_boards_are_those_of_the_matrix() {
+        let mut dice = Random::new(1);
+        for (name, pairs) in shapes(&mut dice) {
+            for (n_groups, c) in [(None, None), (None, Some(2.0)), (Some(30), None), (Some(30), Some(0.5))] {
+                let games = games(&pairs, n_groups, &mut dice);
+                let mut rating = DavidsonRating::new().side();
+                rating.c = c;
+                let state = state(&rating, &games);
+                let exact = state.variances(&Unwatched).unwrap();
+                let pattern = Pattern::new(state.players.len(), &state.cells.players);
+                assert_eq!(pattern.n_core(), 0);
+                let found = state.sparse_variances(&pattern, &Unwatched).unwrap();
+                let far = far(&found, &exact);
+                assert!(far < 1e-7, "{name}, groups {n_groups:?}, C {c:?}: {far:e}");
+            }
+        }
+    }
+
+    /// Where a core is left, errors are within a few percent, and without a trend.
+    #[test]
+    fn variances_over_a_core_are_nearly_those_of_the_matrix() {
+        let mut dice = Random::new(2);
+        for (name, pairs) in shapes(&mut dice) {
+            for c in [None, Some(2.0)] {
+                let mut rating = DavidsonRating::new().side();
+                rating.c = c;
+                let state = state(&rating, &games(&pairs, None, &mut dice));
+                let exact = state.variances(&Unwatched).unwrap();
+                let pattern = Pattern::with_core(state.players.len(), &state.cells.players);
+                let found = state.sparse_variances(&pattern, &Unwatched).unwrap();
+                let n = state.players.len() as f64;
+                let ratios = found.plain.iter().zip(&exact.plain).map(|(found, exact)| (found / exact).sqrt());
+                let mean = ratios.sum::<f64>() / (n + 2.0);
+                let far = far(&found, &exact);
+                assert!(far < 0.15 && (mean - 1.0).abs() < 0.02, "{name}, C {c:?}: {far}, {mean}");
+                // Without a core nothing was drawn.
+                assert!(pattern.n_core() > 0 || far < 1e-7, "{name}: {far:e}");
+            }
+        }
     }
 }

@@ -108,7 +108,8 @@ pub(super) fn section(page: &mut Page, board: &Board<'_>) {
             format!("{}: by so much they were multiplied to get the chances that fit the games best", rounded(value)),
         );
     }
-    facts.add("intervals", format!("{} %, {}", rounded(100.0 * found.intervals.level), found.intervals.method.name()));
+    let level = found.intervals.level.map(|level| format!("{} %, ", rounded(100.0 * level)));
+    facts.add("intervals", level.unwrap_or_default() + found.intervals.name());
     if let Some(n) = found.intervals.n_resamples {
         facts.add("resamples", n.to_string());
     }

@@ -128,12 +128,15 @@ fn is_penalised(board: &Board<'_>) -> bool {
 
 /// Where intervals come from.
 fn intervals(board: &Board<'_>) -> String {
+    let Some(level) = board.found.intervals.level else {
+        return "Nothing was asked about how sure ratings are, so that every rank is open.".into();
+    };
     if board.found.system == "elo" {
         let n = board.found.intervals.n_resamples.unwrap_or(0);
         return format!(
             "Intervals show how much Elo's ratings vary with the games ({} %, from {}), not how far they still are from the \
              strengths they are on their way to.",
-            rounded(100.0 * board.found.intervals.level),
+            rounded(100.0 * level),
             many(n, "resample")
         );
     }
@@ -153,7 +156,7 @@ fn intervals(board: &Board<'_>) -> String {
     let if_normal = if is_penalised(board) { ", if strengths come from that distribution" } else { "" };
     format!(
         "Intervals are meant to hold the truth in {} % of cases{if_normal}; they were found {way}.",
-        rounded(100.0 * known.level)
+        rounded(100.0 * level)
     )
 }
 

@@ -61,7 +61,7 @@ fn picture(page: &mut Page, board: &Board<'_>) {
         let [low, high] = line.estimate.for_comparing().unwrap_or([value, value]);
         Some((value, low, high))
     };
-    let level = format!("{} %", rounded(100.0 * board.found.intervals.level));
+    let level = board.found.intervals.level.map(|level| format!(", with an interval of {} %", rounded(100.0 * level)));
     let chart = Intervals {
         name: "ratings",
         title: "Ratings with their intervals".into(),
@@ -69,7 +69,7 @@ fn picture(page: &mut Page, board: &Board<'_>) {
         axis: Axis::linear(axis_title(board)),
         rows: lines.iter().map(|line| plain(board.name(line))).collect(),
         kinds: vec![IntervalKind {
-            label: format!("rating, with an interval of {level}"),
+            label: format!("rating{}", level.unwrap_or_default()),
             values: lines.iter().map(value).collect(),
         }],
     };
