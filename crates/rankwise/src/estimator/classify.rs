@@ -6,8 +6,9 @@ use std::time::Instant;
 use super::class_machines::{Lesson, is_same_class};
 use super::common::{Effort, Fit, setters};
 use super::given::GivenMachines;
+use super::hard_items::told_of_all;
 use super::item_landmarks::check_approx;
-use super::item_machine::{Aim, DistinctRows, Ground, told_of_all};
+use super::item_machine::{Aim, DistinctRows, Ground};
 use super::item_model::ItemRecord;
 use super::item_ranker::{check_width, why_to_scale};
 use crate::data::{ClassItems, Features, Items, Precision, Scale};
@@ -168,7 +169,7 @@ impl SvmClassifier {
             let aim = self.aim(started, watch);
             let found = self.machines(&lesson, &ground, aim, &[], &mut warnings);
             let (machines, rule) = found.map_err(|error| told_of_all(error, data.n_items()))?;
-            let machines = ground.measured(machines)?;
+            let machines = ground.measured(machines, aim.limits, self.effort.cache_mb)?;
             let sizes = (0..data.classes.len() as u32).map(|class| data.labels.iter().filter(|l| **l == class).count());
             let record = ItemRecord {
                 method: Method::Classify,

@@ -4,6 +4,9 @@
 //! There are no more weights than dimensions, however many items there are; the dual has a coefficient for every item, and goes
 //! slowly where it has little curvature. What the losses ask for at the minimum are these coefficients.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
 use super::item_machine::{Aim, Members, in_weights};
 use crate::data::Features;
 use crate::kernel::{KernelFunction, Landmarks};
@@ -13,6 +16,9 @@ use crate::solver::Limits;
 /// The most rows, and how many items there must be of each: with fewer the dual is as fast.
 const MOST_ROWS: usize = 512;
 const COPIES: usize = 4;
+/// Of so many terms a sample of this size is looked at for copies.
+const MANY_TERMS: usize = 16_384;
+const SAMPLE: usize = 1024;
 /// The most rows that are looked at for some that describe all.
 const MOST_FACTORED: usize = 20_000;
 /// The part of the tolerance that Newton's method is for.
@@ -33,7 +39,32 @@ pub(super) fn solve(
     is_worth_it.then(|| over_rows(function, rows, &used, used.len(), members, aim))?
 }
 
-/// The same for any items, where the functions of a kernel have few dimensions on them: a polynomial of few features, or an
+/// Terms over distinct rows where so many are copies that a sample tells; otherwise what was given.
+pub(super) fn without_copies<'a>(
+    features: &'a Features,
+    terms: &'a [ItemTerm],
+) -> (Cow<'a, Features>, Cow<'a, [ItemTerm]>) {
+    let n = terms.len();
+    let mut seen = HashSet::new();
+    if n >= MANY_TERMS {
+        for at in 0..SAMPLE {
+            let mut row = Vec::new();
+            features.for_each_in_row(terms[at * n / SAMPLE].row as usize, |column, value| {
+                row.push((column, value.to_bits()));
+            });
+            seen.insert(row);
+        }
+    }
+    if n < MANY_TERMS || seen.len() > SAMPLE / COPIES {
+        return (Cow::Borrowed(features), Cow::Borrowed(terms));
+    }
+    let (rows, row_of) = features.unique_rows();
+    let members = Members::new(terms, &row_of);
+    let at_row = |(&row, term): (&u32, &ItemTerm)| ItemTerm { row, ..*term };
+    (Cow::Owned(rows), members.rows.iter().zip(&members.terms).map(at_row).collect())
+}
+
+/// [`solve`] for any items, where the functions of a kernel have few dimensions on them: a polynomial of few features, or an
 /// rbf that is very wide.
 pub(super) fn solve_flat(
     function: KernelFunction,
@@ -122,6 +153,27 @@ mod tests {
                 half_square + (-4000..4000).map(|k| losses(f64::from(k) / 1000.0)).fold(f64::INFINITY, f64::min);
             assert!(primal - dual <= 1e-2 * primal && primal >= dual, "{is_squared}: {primal} {dual}");
         }
+    }
+
+    #[test]
+    fn copies_of_few_rows_cost_as_much_as_these_rows() {
+        let n = 40_000;
+        let features = Features::dense(2, (0..2 * n).map(|k| f64::from(k % 10)).collect(), Precision::F64).unwrap();
+        let term = |k: u32| {
+            let (low, high) = if k % 3 == 0 { (1.0, f64::INFINITY) } else { (f64::NEG_INFINITY, -1.0) };
+            ItemTerm { row: k, low, high, cost: 1.0 }
+        };
+        let terms: Vec<ItemTerm> = (0..n).map(term).collect();
+        let (rows, few) = without_copies(&features, &terms);
+        assert_eq!((rows.n_rows(), few.len()), (5, 10));
+        assert_eq!(few.iter().map(|term| term.cost).sum::<f64>(), f64::from(n));
+        let limits = Limits { tol: 1e-6, max_iter: u64::MAX, deadline: None, watch: &Unwatched };
+        let aim = Aim { c: 1e-3, is_squared: true, limits };
+        let (a, b) = (in_weights(&rows, None, &few, aim, None).0, in_weights(&features, None, &terms, aim, None).0);
+        assert!((a.primal - b.primal).abs() <= 2e-6 * a.primal, "{} {}", a.primal, b.primal);
+        let all: Vec<f64> = (0..2 * n).map(f64::from).collect();
+        let features = Features::dense(2, all, Precision::F64).unwrap();
+        assert_eq!(without_copies(&features, &terms).1.len(), n as usize);
     }
 
     #[test]

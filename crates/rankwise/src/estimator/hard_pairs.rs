@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use super::item_machine::unknown;
+use super::hard_items::unknown;
 use super::pair_solution::{By, Instance, Margins, Solution, Start};
 use super::pair_weights::Space;
 use crate::data::{Comparisons, Features, Outcome};

@@ -3,21 +3,26 @@
 //!
 //! With ψ of the landmarks for features the machine is a linear one, and w·ψ(x) = Σ a·K(landmark, x) has the norm ‖w‖ in the
 //! kernel's own space: the objective is the same number there. What the losses ask for at its scores, t with Σ t = 0, are dual
-//! variables of the machine without approximation, too; their dual value bounds its minimum, and needs t·Kt alone.
+//! variables of the machine without approximation, too. Many items that landmarks describe badly make t·Kt large, and the dual
+//! value of t far too low; so the best multiple of t is where the dual search over all functions begins, for so many steps as
+//! there are items a few times over. Where it ends bounds the minimum.
 
 use rayon::prelude::*;
 
-use super::item_dual::feasible;
+use super::item_dual::{self, feasible};
 use super::item_machine::{Aim, DistinctRows, Machine, Members, dual_of, in_weights};
 use super::item_start::Start;
 use crate::data::Features;
 use crate::error::{Error, Result};
-use crate::kernel::{Approx, Chosen, Kernel, KernelFunction, KernelMatrix, Landmarks, SymmetricMatrix};
+use crate::kernel::{Approx, Chosen, ItemKernel, Kernel, KernelFunction, KernelMatrix, Landmarks, SymmetricMatrix};
 use crate::math::dot;
 use crate::problem::{ItemDual, ItemTerm};
+use crate::solver::Limits;
 
 /// Items that are scored by a task.
 const ITEMS_A_TASK: usize = 1 << 12;
+/// Steps of the dual search that a gap is measured by, for each item.
+const PASSES: u64 = 4;
 
 /// Distinct rows as landmarks describe them.
 pub(super) struct Described<'a> {
@@ -29,14 +34,14 @@ pub(super) struct Described<'a> {
 
 /// Dual variables that some machine claims to be good ones.
 pub(super) struct Claim {
-    /// One for each distinct row.
-    coefficients: Vec<f64>,
-    /// Σ t·target
-    gain: f64,
-    /// Σ shift·t²
-    curve: f64,
+    /// The row of each variable, what the dual says of it, and its value.
+    rows: Vec<u32>,
+    duals: Vec<ItemDual>,
+    t: Vec<f64>,
     /// What they may be multiplied with at the most.
     most: f64,
+    /// What values are to be multiplied with.
+    unit: f64,
 }
 
 impl<'a> Described<'a> {
@@ -74,29 +79,47 @@ impl<'a> Described<'a> {
         let (machine, bound) = in_weights(&self.psi, None, &terms, aim, start);
         let duals: Vec<ItemDual> = terms.iter().map(|term| dual_of(term, aim.c * term.cost, aim.is_squared)).collect();
         let t = feasible(&duals, &bound.wanted(&self.psi, &terms, aim.c));
-        let mut claim = Claim {
-            coefficients: vec![0.0; self.psi.n_rows()],
-            gain: 0.0,
-            curve: 0.0,
-            most: if aim.is_squared { f64::INFINITY } else { 1.0 },
-        };
-        for ((t, dual), &row) in t.iter().zip(&duals).zip(&rows) {
-            claim.coefficients[row as usize] += t;
-            claim.gain += t * dual.target(*t);
-            claim.curve += dual.shift * t * t;
-        }
+        let most = if aim.is_squared { f64::INFINITY } else { 1.0 };
+        let claim = Claim { rows, duals, t, most, unit: 1.0 };
         Machine { claim: Some(claim), ..machine }
     }
 
-    /// Gives a machine the dual value of its claim, by one product with the matrix of the kernel, none of which is kept.
-    pub(super) fn measure(&self, machine: &mut Machine) -> Result<()> {
-        let Some(claim) = machine.claim.take() else { return Ok(()) };
-        let rows = self.distinct.features();
-        let kept: Vec<usize> = (0..rows.n_rows()).filter(|&row| claim.coefficients[row] != 0.0).collect();
-        let t: Vec<f64> = kept.iter().map(|&row| claim.coefficients[row]).collect();
-        let matrix = KernelMatrix::<f64>::new(self.map.kernel, &rows.select_rows(&kept), 0)?;
-        machine.dual = claim.dual(dot(&t, &matrix.times(&t)));
+    /// The kernel itself.
+    pub(super) fn kernel(&self, cache_mb: usize) -> Result<ItemKernel<'_>> {
+        ItemKernel::new(self.map.kernel, self.distinct.features(), cache_mb)
+    }
+
+    /// Gives a machine the best dual value of the kernel itself that is found near its claim.
+    pub(super) fn measure(&self, machine: &mut Machine, kernel: &ItemKernel<'_>, limits: Limits<'_>) -> Result<()> {
+        let Some(mut claim) = machine.claim.take() else { return Ok(()) };
+        machine.dual = 0.0;
+        if limits.is_stopped(machine.steps, f64::NAN) {
+            return Ok(());
+        }
+        let square = self.square(&claim)?;
+        let (mut dual, factor) = claim.best_multiple(square);
+        let start: Vec<f64> = claim.t.iter().map(|t| factor * t).collect();
+        let limits = Limits { max_iter: limits.max_iter.min(PASSES * claim.t.len() as u64), ..limits };
+        if !limits.is_stopped(machine.steps, f64::NAN)
+            && let Ok(found) = item_dual::solve(kernel, &claim.rows, &claim.duals, Some(&start), limits)
+        {
+            // Once more in f64: a bound that is one but for rounding is none.
+            claim.t = found.coefficients;
+            dual = dual.max(claim.best_multiple(self.square(&claim)?).0);
+        }
+        machine.dual = (claim.unit * dual).min(machine.primal);
         Ok(())
+    }
+
+    /// t·Kt, by one product with the matrix of the kernel, none of which is kept.
+    fn square(&self, claim: &Claim) -> Result<f64> {
+        let rows = self.distinct.features();
+        let mut coefficients = vec![0.0; rows.n_rows()];
+        claim.rows.iter().zip(&claim.t).for_each(|(&row, t)| coefficients[row as usize] += t);
+        let kept: Vec<usize> = (0..rows.n_rows()).filter(|&row| coefficients[row] != 0.0).collect();
+        let t: Vec<f64> = kept.iter().map(|&row| coefficients[row]).collect();
+        let matrix = KernelMatrix::<f64>::new(self.map.kernel, &rows.select_rows(&kept), 0)?;
+        Ok(dot(&t, &matrix.times(&t)))
     }
 
     /// w·ψ of some items.
@@ -110,23 +133,22 @@ impl<'a> Described<'a> {
 }
 
 impl Claim {
-    /// The best dual value of all multiples, where t·Kt is `square`; that of 0 is 0.
-    fn dual(&self, square: f64) -> f64 {
-        let curve = self.curve + square.max(0.0);
-        let best = self.gain / curve;
-        let factor = if best.is_nan() { 0.0 } else { best.clamp(0.0, self.most) };
-        if !factor.is_finite() {
-            return 0.0;
+    /// The best dual value of all multiples, where t·Kt is `square`, and that multiple; that of 0 is 0.
+    fn best_multiple(&self, square: f64) -> (f64, f64) {
+        let (mut gain, mut curve) = (0.0, square.max(0.0));
+        for (t, dual) in self.t.iter().zip(&self.duals) {
+            gain += t * dual.target(*t);
+            curve += dual.shift * t * t;
         }
-        (factor * self.gain - 0.5 * factor * factor * curve).max(0.0)
+        let best = gain / curve;
+        let factor = if best.is_nan() { 0.0 } else { best.clamp(0.0, self.most) };
+        let value = factor * gain - 0.5 * factor * factor * curve;
+        if factor.is_finite() && value > 0.0 { (value, factor) } else { (0.0, 0.0) }
     }
 
     /// The same claim, for labels that are `unit` times as large.
-    pub(super) fn in_units(mut self, unit: f64) -> Self {
-        self.coefficients.iter_mut().for_each(|t| *t *= unit);
-        self.gain *= unit * unit;
-        self.curve *= unit * unit;
-        self
+    pub(super) fn in_units(self, unit: f64) -> Self {
+        Claim { unit: self.unit * unit * unit, ..self }
     }
 }
 

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::few_dimensions;
+use super::hard_items;
 use super::item_dual;
 use super::item_landmarks::{Claim, Described};
 use super::item_ranker::Solution;
@@ -18,18 +19,11 @@ use crate::kernel::{ItemBlocks, ItemKernel, KernelFunction};
 use crate::math::dot;
 use crate::problem::{BlockSums, ItemDual, ItemSums, ItemTerm, Slack, best_bias};
 use crate::progress::Stop;
-use crate::solver::hard_margin::{self, Separation};
 use crate::solver::{Limits, newton_cg, smoothing};
 
 /// Steps of the dual for each item, and of all at the least, after which it is slow.
 const SLOW: u64 = 100;
 const LEAST_SLOW: u64 = 100_000;
-/// A margin this small beside the spread of the items counts as none.
-const NO_MARGIN: f64 = 1e-7;
-/// The first C on the way to a hard margin (in units of the spread), how it grows, and how often.
-const FIRST_C: f64 = 16.0;
-const GROWTH: f64 = 32.0;
-const MOST_GROWTH: usize = 14;
 /// Items that tell how far apart items are.
 const TELLING_ITEMS: usize = 256;
 
@@ -173,9 +167,14 @@ impl<'a> Ground<'a> {
         let machine = match self {
             Ground::Weights { features, scaler, .. } => {
                 let divisors = scaler.map(|scaler| scaler.divisor.as_slice());
-                let is_class = terms.iter().all(|term| !(term.low.is_finite() && term.high.is_finite()));
-                match (aim.c.is_finite(), is_class) {
-                    (true, _) => match small_machine::solve(features, divisors, terms, aim, start) {
+                let (features, terms) = match aim.c.is_finite() {
+                    true => few_dimensions::without_copies(features, terms),
+                    // A proof that there is no margin names items.
+                    false => (Cow::Borrowed(&**features), Cow::Borrowed(terms)),
+                };
+                let (features, terms) = (&*features, &*terms);
+                match aim.c.is_finite() {
+                    true => match small_machine::solve(features, divisors, terms, aim, start) {
                         Small::Solved(machine) => *machine,
                         Small::Unsolved { steps } => {
                             let max_iter = aim.limits.max_iter.saturating_sub(steps);
@@ -184,15 +183,14 @@ impl<'a> Ground<'a> {
                             Machine { steps: machine.steps + steps, ..machine }
                         }
                     },
-                    (false, true) => separated(features, divisors, terms, aim)?,
-                    (false, false) => hard_tube(features, divisors, terms, aim)?,
+                    false => hard_items::in_weights(features, divisors, terms, aim.limits)?,
                 }
             }
             Ground::Rows { kernel, rows, row_of, spread } => {
                 let members = Members::new(terms, row_of);
                 let solved = match aim.c.is_finite() {
                     true => members.solve(kernel, *rows, aim, start)?,
-                    false => members.hard(kernel, *spread, terms.len(), aim.limits)?,
+                    false => hard_items::with_kernel(&members, kernel, *spread, terms.len(), aim.limits)?,
                 };
                 let mut numbers = vec![0.0; kernel.len()];
                 members.rows.iter().zip(&solved.coefficients).for_each(|(&row, t)| numbers[row as usize] += t);
@@ -214,11 +212,17 @@ impl<'a> Ground<'a> {
     }
 
     /// Machines with the dual values that are told of them: where the kernel is approximated, those of the kernel itself, at
-    /// the price of its values among the items that have a coefficient there.
-    pub(super) fn measured(&self, mut machines: Vec<Machine>) -> Result<Vec<Machine>> {
+    /// the price of its values among all items, a few times over.
+    pub(super) fn measured(
+        &self,
+        mut machines: Vec<Machine>,
+        limits: Limits<'_>,
+        cache_mb: usize,
+    ) -> Result<Vec<Machine>> {
         if let Ground::Landmarks(described) = self {
+            let kernel = described.kernel(cache_mb)?;
             for machine in &mut machines {
-                described.measure(machine)?;
+                described.measure(machine, &kernel, limits)?;
             }
         }
         Ok(machines)
@@ -345,91 +349,6 @@ pub(super) fn in_weights(
     (Machine { numbers: weights, bias, primal: here, dual, steps, stop, start, claim: None }, bound)
 }
 
-/// The shortest weights with all margins, or the answer that there are none.
-fn separated(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], aim: Aim<'_>) -> Result<Machine> {
-    let spread = spread_of_features(features, divisors, terms);
-    if !spread.is_normal() {
-        return Err(not_separable(0.0, spread, terms));
-    }
-    // In units of the spread numbers are near 1, and all items count the same.
-    let units = (0..features.n_cols()).map(|at| spread * divisors.map_or(1.0, |divisors| divisors[at])).collect();
-    let equal: Vec<ItemTerm> = terms.iter().map(|term| ItemTerm { cost: 1.0, ..*term }).collect();
-    let mut sums = ItemSums::new(features, Some(Cow::Owned(units)), Cow::Borrowed(&equal), Slack::Squared);
-    match hard_margin::separate(&mut sums, None, 1.0, aim.limits) {
-        Separation::Found { weights, objective, gap, steps, stop } => {
-            let scores = sums.scores(&weights);
-            let bound = |of: fn(&ItemTerm) -> f64, best: fn(f64, f64) -> f64| {
-                let bounds = equal.iter().zip(&scores).map(|(term, score)| of(term) - score);
-                bounds.filter(|bound| bound.is_finite()).reduce(best).unwrap_or(0.0)
-            };
-            let bias = 0.5 * (bound(|term| term.low, f64::max) + bound(|term| term.high, f64::min));
-            let primal = objective / spread / spread;
-            Ok(Machine {
-                numbers: weights.into_iter().map(|w| w / spread).collect(),
-                bias,
-                primal,
-                dual: primal * (1.0 - gap),
-                steps,
-                stop: stop.unwrap_or(Stop::Converged),
-                start: Start::of_weights(Vec::new()),
-                claim: None,
-            })
-        }
-        Separation::None { largest_lead } => Err(not_separable(largest_lead * spread, spread, terms)),
-        Separation::Unknown(stop) => Err(unknown(stop)),
-    }
-}
-
-/// The shortest weights within the tube. The squared loss with growing C tells whether there are any, and how large dual variables
-/// get; the loss itself with a C above these has no slack, so that its answer is that of all larger C.
-fn hard_tube(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm], aim: Aim<'_>) -> Result<Machine> {
-    let measured = spread_of_features(features, divisors, terms);
-    // Features that say nothing have no unit.
-    let spread = if measured.is_normal() { measured } else { 1.0 };
-    let units: Vec<f64> =
-        (0..features.n_cols()).map(|at| spread * divisors.map_or(1.0, |divisors| divisors[at])).collect();
-    let equal: Vec<ItemTerm> = terms.iter().map(|term| ItemTerm { cost: 1.0, ..*term }).collect();
-    let mut sums = ItemSums::new(features, Some(Cow::Borrowed(&units)), Cow::Borrowed(&equal), Slack::Squared);
-    let limits = aim.limits;
-    let (mut c, mut steps, mut start, mut largest_before) = (1.0, 0, None, f64::INFINITY);
-    for _ in 0..MOST_GROWTH {
-        sums.set_c(c);
-        let max_iter = limits.max_iter.saturating_sub(steps);
-        let inner = Limits { tol: (0.01 * limits.tol).max(1e-12), max_iter, ..limits };
-        let minimum = newton_cg::minimise(&mut sums, start.take(), inner);
-        steps += minimum.steps;
-        let made: Vec<f64> = minimum.point.gradient.iter().map(|g| -g).collect();
-        // Every function without slack has ½‖w‖² ≥ s·total − s²·½‖made‖² for all s.
-        let total = dot(&minimum.weights, &made) + 2.0 * minimum.point.value;
-        let least = dot(&made, &made).sqrt() / total;
-        if total > 0.0 && (least <= NO_MARGIN || !measured.is_normal()) {
-            return Err(not_separable(least * spread, spread, terms));
-        }
-        if let Some(stop) = minimum.stop.filter(|stop| *stop != Stop::Stalled) {
-            return Err(unknown(stop));
-        }
-        let scores = sums.scores(&minimum.weights);
-        let (bias, _) = best_bias(&equal, &scores, true);
-        let slack = |(term, score): (&ItemTerm, &f64)| (term.low - score - bias).max(score + bias - term.high);
-        let largest = 2.0 * c * equal.iter().zip(&scores).map(slack).fold(0.0, f64::max);
-        if largest <= 2.0 * largest_before {
-            let max_iter = limits.max_iter.saturating_sub(steps);
-            let hard = Aim { c: (4.0 * largest).max(1.0), is_squared: false, limits: Limits { max_iter, ..limits } };
-            let (machine, _) = in_weights(features, Some(&units), &equal, hard, None);
-            steps += machine.steps;
-            let losses = machine.primal - 0.5 * dot(&machine.numbers, &machine.numbers);
-            if machine.stop == Stop::Converged && losses <= limits.tol * machine.primal.max(1e-12) {
-                let numbers = machine.numbers.iter().map(|w| w / spread).collect();
-                let [primal, dual] = [machine.primal, machine.dual].map(|value| value / spread / spread);
-                return Ok(Machine { numbers, primal, dual, steps, ..machine });
-            }
-        }
-        (largest_before, start) = (largest, Some(minimum.weights));
-        c *= GROWTH;
-    }
-    Err(still_unknown(steps, terms.len()))
-}
-
 /// Distinct terms over distinct rows: copies of an item are one item that costs as much as all of them.
 pub(super) struct Members {
     pub(super) rows: Vec<u32>,
@@ -486,48 +405,6 @@ impl Members {
         }
         Ok(item_dual::DualSolution { steps: solved.steps + steps, ..solved })
     }
-
-    /// Without any slack: C grows until no coefficient is at its bound, where the answer is that of all larger C, or until
-    /// a bound on the norm says that no margin is left.
-    fn hard(
-        &self,
-        kernel: &ItemKernel<'_>,
-        spread: f64,
-        n_items: usize,
-        limits: Limits<'_>,
-    ) -> Result<item_dual::DualSolution> {
-        if !spread.is_normal() {
-            return Err(not_separable(0.0, spread, &self.terms));
-        }
-        let mut c = FIRST_C / (spread * spread);
-        let (mut start, mut steps) = (None::<Vec<f64>>, 0);
-        for _ in 0..MOST_GROWTH {
-            let duals: Vec<ItemDual> = self.terms.iter().map(|term| dual_of(term, c, false)).collect();
-            let inner = Limits { max_iter: limits.max_iter.saturating_sub(steps), ..limits };
-            let mut solved = item_dual::solve(kernel, &self.rows, &duals, start.as_deref(), inner)?;
-            steps += solved.steps;
-            solved.steps = steps;
-            let is_bound = solved.coefficients.iter().any(|t| t.abs() >= c * (1.0 - 1e-9));
-            // Every function without slack has ½‖f‖² ≥ s·Σ t·target − s²·½‖Σ t·Φ‖² for all s.
-            let (mut total, mut square) = (0.0, 0.0);
-            for ((t, dual), score) in solved.coefficients.iter().zip(&duals).zip(&solved.scores) {
-                total += t * if *t < 0.0 { dual.below } else { dual.above };
-                square += t * (score - solved.bias);
-            }
-            let largest = square.max(0.0).sqrt() / total;
-            if total > 0.0 && largest <= NO_MARGIN * spread {
-                return Err(not_separable(largest, spread, &self.terms));
-            }
-            match solved.stop {
-                Stop::Converged if !is_bound => return Ok(solved),
-                Stop::Converged | Stop::Stalled => {}
-                stop => return Err(unknown(stop)),
-            }
-            start = Some(solved.coefficients);
-            c *= GROWTH;
-        }
-        Err(still_unknown(steps, n_items))
-    }
 }
 
 pub(super) fn dual_of(term: &ItemTerm, cost: f64, is_squared: bool) -> ItemDual {
@@ -537,56 +414,6 @@ pub(super) fn dual_of(term: &ItemTerm, cost: f64, is_squared: bool) -> ItemDual 
         (true, true) => {
             ItemDual::of_target(0.5 * (term.low + term.high), 0.5 * (term.high - term.low), cost, is_squared)
         }
-    }
-}
-
-fn not_separable(largest: f64, spread: f64, terms: &[ItemTerm]) -> Error {
-    let is_tube = terms.iter().any(|term| term.low.is_finite() && term.high.is_finite());
-    let what = if is_tube {
-        "no function stays within the tube around every label"
-    } else {
-        "not separable: no function gives every item its margin"
-    };
-    Error::NotSeparable {
-        problem: format!(
-            "{what} (its norm would be above {:.1e} where items usually differ by {spread:.1e})",
-            1.0 / largest.max(f64::MIN_POSITIVE)
-        ),
-        remedy: "choose a finite C, which allows for errors".into(),
-        items: terms.len(),
-    }
-}
-
-/// An error that a machine made of some items, as told of all of them.
-pub(super) fn told_of_all(error: Error, n_items: usize) -> Error {
-    match error {
-        Error::NotSeparable { problem, remedy, .. } => Error::NotSeparable { problem, remedy, items: n_items },
-        error => error,
-    }
-}
-
-fn still_unknown(steps: u64, n_items: usize) -> Error {
-    Error::Search {
-        problem: format!("after {steps} steps it is still not known whether {n_items} items allow for no slack"),
-        remedy: "choose a large finite C, such as 1e6".into(),
-    }
-}
-
-/// A search for a hard margin that ended before it was known whether there is one.
-pub(super) fn unknown(stop: Stop) -> Error {
-    if stop == Stop::Interrupted {
-        return Error::Interrupted;
-    }
-    Error::Search {
-        problem: format!(
-            "{}, and it is not known whether there is a hard margin",
-            stop.reason().unwrap_or("the search ended")
-        ),
-        remedy: match stop {
-            Stop::TimeLimit => "allow more time (--time-limit), or choose a finite C".into(),
-            Stop::MaxIter => "allow more iterations (--max-iter), or choose a finite C".into(),
-            _ => "choose a large finite C, such as 1e6".into(),
-        },
     }
 }
 
@@ -606,7 +433,7 @@ fn spread_of_rows(function: KernelFunction, rows: &Features) -> Result<f64> {
     Ok(spread_of(m, |a, b| blocks.value(a, b)))
 }
 
-fn spread_of_features(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm]) -> f64 {
+pub(super) fn spread_of_features(features: &Features, divisors: Option<&[f64]>, terms: &[ItemTerm]) -> f64 {
     let n = terms.len();
     let m = n.min(4 * TELLING_ITEMS);
     let (mut squares, mut sums) = (0.0, vec![0.0; features.n_cols()]);

@@ -14,6 +14,7 @@ mod few_pairs;
 mod given;
 mod grade_features;
 mod grade_machine;
+mod hard_items;
 mod hard_pairs;
 mod item_dual;
 mod item_estimator;

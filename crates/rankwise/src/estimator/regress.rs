@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use super::common::{Effort, Fit, setters};
 use super::given::{self, GivenMachines};
+use super::hard_items::told_of_all;
 use super::item_landmarks::check_approx;
-use super::item_machine::{Aim, DistinctRows, Ground, Machine, told_of_all};
+use super::item_machine::{Aim, DistinctRows, Ground, Machine};
 use super::item_model::ItemRecord;
 use super::item_ranker::{check_width, why_to_scale};
 use super::item_start::Start;
@@ -159,7 +160,8 @@ impl SvmRegressor {
                 n_items: data.n_items(),
                 warnings: why_to_scale(self.scale, &data.items).into_iter().collect(),
             };
-            let model = record.model(&ground.measured(vec![machine])?, &ground, &data.items, scaler.as_ref());
+            let machines = ground.measured(vec![machine], aim.limits, self.effort.cache_mb)?;
+            let model = record.model(&machines, &ground, &data.items, scaler.as_ref());
             Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
         })
     }

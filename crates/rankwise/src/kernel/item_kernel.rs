@@ -87,6 +87,11 @@ impl<'a> ItemKernel<'a> {
         self.diagonal.len()
     }
 
+    /// Whether it is known to be positive definite.
+    pub(crate) fn is_positive_definite(&self) -> bool {
+        matches!(&self.source, Source::Items { kernel, .. } if kernel.is_positive_definite())
+    }
+
     /// K(item, item) of every item.
     pub(crate) fn diagonal(&self) -> &[f64] {
         &self.diagonal
@@ -191,6 +196,14 @@ impl<T: Real> KernelValues<'_, T> {
             _ => None,
         };
         KernelPart { targets, rows }
+    }
+
+    /// K(item, item)
+    pub(crate) fn self_value(&self, item: usize) -> f64 {
+        match self {
+            KernelValues::Computed { blocks, .. } => blocks.self_value(item),
+            KernelValues::Given { n, matrix } => matrix[item * n + item],
+        }
     }
 
     /// sums[k] += Σ coefficient·K(item, k-th of the part), items in order.

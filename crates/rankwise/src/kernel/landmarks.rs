@@ -6,6 +6,7 @@
 
 use rayon::prelude::*;
 
+use super::pivoted::{Pivoted, solve_transposed};
 use super::{ItemBlocks, KernelFunction, LANES};
 use crate::data::{Features, Precision};
 use crate::error::{Error, Result};
@@ -33,49 +34,19 @@ impl Landmarks {
     pub(crate) fn choose(kernel: KernelFunction, items: &Features, most: usize) -> Result<Chosen> {
         let n = items.n_rows();
         let blocks = ItemBlocks::<f64>::new(kernel, items)?;
-        let mut left: Vec<f64> = (0..n).map(|item| blocks.self_value(item)).collect();
+        let left: Vec<f64> = (0..n).map(|item| blocks.self_value(item)).collect();
         let resolution = ROUNDING * left.iter().fold(0.0, |a: f64, &b| a.max(b));
-        // ψ of all items, a column after the other, while landmarks are found.
-        let (mut columns, mut chosen): (Vec<Vec<f64>>, Vec<usize>) = (Vec::new(), Vec::new());
-        let mut row = vec![0.0; n.next_multiple_of(LANES)];
-        loop {
-            let (pivot, most_left) =
-                left.iter().enumerate().fold((0, 0.0), |best, (k, &v)| if v > best.1 { (k, v) } else { best });
-            if most_left <= resolution || chosen.len() == most {
-                break;
-            }
-            blocks.row(pivot, &mut row);
-            let own: Vec<f64> = columns.iter().map(|column| column[pivot]).collect();
-            let root = most_left.sqrt();
-            let mut column = row[..n].to_vec();
-            column.par_chunks_mut(4096).enumerate().for_each(|(chunk, out)| {
-                let start = chunk * 4096;
-                for (known, factor) in columns.iter().zip(&own) {
-                    let known = &known[start..start + out.len()];
-                    out.iter_mut().zip(known).for_each(|(v, k)| *v -= factor * k);
-                }
-                out.iter_mut().for_each(|v| *v /= root);
-            });
-            chosen.iter().for_each(|&before| column[before] = 0.0);
-            column[pivot] = root;
-            left.iter_mut().zip(&column).for_each(|(left, v)| *left -= v * v);
-            chosen.iter().chain([&pivot]).for_each(|&done| left[done] = 0.0);
-            chosen.push(pivot);
-            columns.push(column);
-        }
-        let r = chosen.len();
-        let mut factor = vec![0.0; r * r];
-        for (i, &item) in chosen.iter().enumerate() {
-            for (j, column) in columns[..=i].iter().enumerate() {
-                factor[i * r + j] = column[item];
-            }
-        }
-        let mut values = vec![0.0; n * r];
-        values.par_chunks_mut(r.max(1)).enumerate().for_each(|(item, out)| {
-            out.iter_mut().zip(&columns).for_each(|(v, column)| *v = column[item]);
-        });
-        let map = Landmarks { kernel, items: items.select_rows(&chosen), factor };
-        Ok(Chosen { map, rows: chosen, values })
+        let mut room = vec![0.0; n.next_multiple_of(LANES)];
+        let row = |pivot: usize| {
+            blocks.row(pivot, &mut room);
+            room[..n].to_vec()
+        };
+        let Some(found) = Pivoted::new(left, row, resolution, most, || true) else {
+            return Err(Error::Interrupted);
+        };
+        let (factor, values) = (found.factor(), found.values(n));
+        let map = Landmarks { kernel, items: items.select_rows(&found.chosen), factor };
+        Ok(Chosen { map, rows: found.chosen, values })
     }
 
     /// The same for any number of items: of many, some that lie evenly among all are chosen from.
@@ -139,14 +110,7 @@ impl Landmarks {
 
     /// Coefficients of the landmarks in Σ a·K(landmark, x) that give w·ψ(x): L⁻ᵀw.
     pub(crate) fn coefficients(&self, weights: &[f64]) -> Vec<f64> {
-        let r = self.len();
-        let mut out = weights.to_vec();
-        for i in (0..r).rev() {
-            out[i] /= self.factor[i * r + i];
-            let value = out[i];
-            out[..i].iter_mut().zip(&self.factor[i * r..]).for_each(|(v, l)| *v -= l * value);
-        }
-        out
+        solve_transposed(&self.factor, weights)
     }
 }
 

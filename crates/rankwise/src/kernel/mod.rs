@@ -9,6 +9,7 @@ mod item_rows;
 mod landmarks;
 mod matrix;
 mod packed_pairs;
+mod pivoted;
 mod spec;
 mod tiles;
 
@@ -21,4 +22,5 @@ pub(crate) use landmarks::Chosen;
 pub use landmarks::Landmarks;
 pub(crate) use matrix::{KernelMatrix, SymmetricMatrix};
 pub(crate) use packed_pairs::PackedPairs;
+pub(crate) use pivoted::{Pivoted, solve_transposed};
 pub use spec::{Approx, Gamma, Kernel, KernelFunction};

@@ -11,7 +11,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::crossing::{Pull, crossing};
-use super::{BlockSums, SumPoint};
+use super::{BlockSums, ItemTerm, SumPoint};
 use crate::data::{Features, mix};
 
 /// Items of the smallest block, and the most blocks.
@@ -21,19 +21,6 @@ const MOST_BLOCKS: usize = 16;
 const THINNING: u64 = 16;
 /// Vectors of a sketch that are made at a time.
 const VECTORS_AT_ONCE: usize = 512;
-
-/// What is wished of an item.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct ItemTerm {
-    /// The item's row.
-    pub(crate) row: u32,
-    /// f should be at least this; −∞: no matter.
-    pub(crate) low: f64,
-    /// f should be at most this; ∞: no matter.
-    pub(crate) high: f64,
-    /// What the loss is multiplied with, apart from C; above 0.
-    pub(crate) cost: f64,
-}
 
 /// The shape of the loss.
 #[derive(Debug, Clone, Copy, PartialEq)]

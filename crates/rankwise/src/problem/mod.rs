@@ -32,7 +32,7 @@ pub(crate) use exact::Exact;
 pub(crate) use examples::{ExampleSums, ExampleTerms};
 pub(crate) use grade_sums::GradeSums;
 pub(crate) use gram::MOST_COLUMNS as MATRIX_PAIRS;
-pub(crate) use item_sums::{ItemSums, ItemTerm, Slack, best_bias};
+pub(crate) use item_sums::{ItemSums, Slack, best_bias};
 pub(crate) use kernel_sums::KernelSums;
 pub(crate) use pair_planes::{JudgedPair, Margin, PairPlanes};
 pub(crate) use pair_rows::PairRows;
@@ -490,6 +490,26 @@ pub(crate) struct GradeWorth {
     pub(crate) primal: f64,
     /// What the primal value is above the dual one.
     pub(crate) gap: f64,
+}
+
+/// What is wished of an item.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct ItemTerm {
+    /// The item's row.
+    pub(crate) row: u32,
+    /// f should be at least this; −∞: no matter.
+    pub(crate) low: f64,
+    /// f should be at most this; ∞: no matter.
+    pub(crate) high: f64,
+    /// What the loss is multiplied with, apart from C; above 0.
+    pub(crate) cost: f64,
+}
+
+impl ItemTerm {
+    /// Whether it has bounds on both sides, as a label does and a class does not.
+    pub(crate) fn is_tube(&self) -> bool {
+        self.low.is_finite() && self.high.is_finite()
+    }
 }
 
 /// Kernel values over items, as a method sees them that moves many coefficients at a time.

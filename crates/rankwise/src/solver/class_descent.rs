@@ -25,12 +25,12 @@ const GOAL: f64 = 0.1;
 /// A pass that found this share of the gap that is asked for calls for a certificate; so do as many steps as there are items, so often.
 const ENOUGH: f64 = 0.7;
 const LOOK: u64 = 10;
-/// Items between two looks at the clock.
+/// Items between two looks at the clock, and the weights that these may be about.
 const ITEMS_AT_A_TIME: usize = 1 << 12;
-/// Certificates that did not get better by this share, this often, are the best there is.
-const NO_BETTER: f64 = 1e-3;
-const MOST_FUTILE: usize = 50;
-/// As long as so many items were not looked at since the last better one.
+const WEIGHTS_AT_A_TIME: usize = 1 << 24;
+/// A gap that has not fallen by this share after so many certificates and items hardly falls any more.
+const LEAST_FALL: f64 = 0.2;
+const PATIENT_LOOKS: usize = 50;
 const PATIENCE: u64 = 1 << 20;
 
 /// Where a search ended.
@@ -65,7 +65,8 @@ pub(crate) fn minimise(
         targets: losses.room(),
     };
     let mut all: Vec<u32> = (0..n as u32).collect();
-    let (mut steps, mut better_at, mut futile) = (0_u64, 0, 0);
+    let (mut steps, mut since, mut looks) = (0_u64, 0, 0);
+    let mut gap_then = f64::INFINITY;
     let mut next_look = LOOK * n as u64;
     let mut best = losses.certify(&search.betas);
     let mut best_betas = search.betas.clone();
@@ -111,7 +112,6 @@ pub(crate) fn minimise(
             (point.primal, point.weights) = (primal, std::mem::take(&mut mean.weights));
         }
         mean = Mean::default();
-        let gap = best.gap();
         if point.dual > best.dual {
             best.dual = point.dual;
             best_betas.clone_from(&search.betas);
@@ -119,14 +119,12 @@ pub(crate) fn minimise(
         if point.primal < best.primal {
             (best.primal, best.weights) = (point.primal, point.weights);
         }
-        if best.gap() < (1.0 - NO_BETTER) * gap {
-            (futile, better_at) = (0, steps);
-        } else {
-            futile += 1;
-        }
+        looks += 1;
         if best.gap() <= limits.tol {
             stop = Some(Stop::Converged);
-        } else if futile >= MOST_FUTILE && steps - better_at >= PATIENCE {
+        } else if best.gap() < (1.0 - LEAST_FALL) * gap_then {
+            (gap_then, since, looks) = (best.gap(), steps, 0);
+        } else if looks >= PATIENT_LOOKS && steps - since >= PATIENCE {
             stop = stop.or(Some(Stop::Stalled));
         }
     }
@@ -175,7 +173,8 @@ impl<B: ClassBlocks> Search<'_, B> {
     /// Moves the variables of these items, one after the other.
     fn pass(&mut self, items: &[u32], even: f64, steps: &mut u64, limits: Limits<'_>) -> Pass {
         let mut pass = Pass { matter: Vec::new(), gap: 0.0, stop: None };
-        for some in items.chunks(ITEMS_AT_A_TIME) {
+        let at_a_time = (WEIGHTS_AT_A_TIME / self.weights.len().max(1)).clamp(1, ITEMS_AT_A_TIME);
+        for some in items.chunks(at_a_time) {
             pass.stop = limits.reached(*steps, f64::NAN);
             if pass.stop.is_some() {
                 break;

@@ -21,6 +21,7 @@ pub(crate) mod polish;
 mod qr;
 mod scan;
 mod score_cg;
+pub(crate) mod shortest;
 mod simplex;
 pub(crate) mod smo;
 pub(crate) mod smoothing;
@@ -54,12 +55,12 @@ impl Limits<'_> {
     }
 
     /// Whether the time is over, or whoever looks on says to stop.
-    fn is_stopped(&self, steps: u64, gap: f64) -> bool {
+    pub(crate) fn is_stopped(&self, steps: u64, gap: f64) -> bool {
         self.is_over() || self.is_interrupted(steps, gap)
     }
 
     /// The limit that is reached after so many steps with this (estimated) relative gap, if any; tells the watch.
-    fn reached(&self, steps: u64, gap: f64) -> Option<Stop> {
+    pub(crate) fn reached(&self, steps: u64, gap: f64) -> Option<Stop> {
         if steps >= self.max_iter {
             Some(Stop::MaxIter)
         } else if self.is_over() {

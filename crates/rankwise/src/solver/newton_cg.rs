@@ -107,6 +107,8 @@ struct Search<'a, 'b> {
     limits: Limits<'b>,
     /// Reads that conjugate gradients have used since the last sketch.
     reads: f64,
+    /// Steps so far, and the gap before the next one: what whoever looks on is told.
+    seen: (u64, f64),
 }
 
 /// Where sizes of a step are counted from.
@@ -156,7 +158,7 @@ impl Preconditioner {
 
 impl<'a, 'b> Search<'a, 'b> {
     fn new(sums: &'a mut dyn BlockSums, limits: Limits<'b>) -> Self {
-        Search { sums, limits, reads: 0.0 }
+        Search { sums, limits, reads: 0.0, seen: (0, f64::NAN) }
     }
 
     fn run(mut self, mut weights: Vec<f64>) -> Minimum {
@@ -175,16 +177,17 @@ impl<'a, 'b> Search<'a, 'b> {
             if half_square <= tol * value.max(1e-12) && !is_nothing {
                 break None;
             }
-            if let Some(stop) = self.limits.reached(steps, gap(self.sums, &weights, &point)) {
+            self.seen = (steps, gap(self.sums, &weights, &point));
+            if let Some(stop) = self.limits.reached(steps, self.seen.1) {
                 break Some(stop);
             }
             let gradient: Vec<f64> = weights.iter().zip(&point.gradient).map(|(w, g)| w + g).collect();
             // A quarter of what the tolerance asks: the model's gradient at the end of the step is not quite the true one.
             let goal = (0.25 * tol * value).max(forcing * forcing * half_square);
             let mut is_quick = false;
-            let limits = self.limits;
+            let (limits, seen) = (self.limits, self.seen);
             let step = if let Some(space) = self.sums.in_scores() {
-                score_cg::step(space, &gradient, goal, || limits.is_over())
+                score_cg::step(space, &gradient, goal, || limits.is_stopped(seen.0, seen.1))
             } else {
                 let known = preconditioner.take().filter(|_| !self.wants_sketch());
                 let preconditioner = preconditioner.insert(known.unwrap_or_else(|| self.precondition()));
@@ -210,7 +213,7 @@ impl<'a, 'b> Search<'a, 'b> {
                 let ends = [&weights[..], &next_weights];
                 let Some(size) = self.shorten(ends, &step, [(value, slope), end]) else {
                     point = self.sums.go_to(&weights);
-                    break Some(Stop::Stalled);
+                    break Some(self.limits.reached(steps, self.seen.1).unwrap_or(Stop::Stalled));
                 };
                 next_weights = weights.clone();
                 add_multiple(&mut next_weights, size, &step);
@@ -246,6 +249,9 @@ impl<'a, 'b> Search<'a, 'b> {
         let (mut high, mut high_slope) = (1.0, at_end.1);
         let mut from = Origin::new(self.sums, end, step, 1.0);
         for trial in 0..MOST_TRIALS {
+            if self.limits.is_stopped(self.seen.0, self.seen.1) {
+                return None;
+            }
             if high < SMALL_STEP && from.size != 0.0 {
                 self.sums.go_to(start);
                 from = Origin::new(self.sums, start, step, 0.0);
@@ -315,7 +321,7 @@ impl<'a, 'b> Search<'a, 'b> {
         let most = (worth as usize).clamp(LEAST_INNER, MOST_INNER);
         for n_done in 0..most {
             let is_solved = left <= goal && n_done > 0;
-            if is_solved || square <= 0.0 || square.is_nan() || self.limits.is_over() {
+            if is_solved || square <= 0.0 || square.is_nan() || self.limits.is_stopped(self.seen.0, self.seen.1) {
                 break;
             }
             let mut image = self.sums.hessian_times(&direction);

@@ -6,6 +6,7 @@ pub(crate) mod conic;
 mod few_pairs;
 mod hard_pairs;
 mod hostile_programs;
+mod hard_tubes;
 mod item_landmarks;
 mod joint_classes;
 mod kernel_items;

@@ -39,6 +39,8 @@ const MOST_IDLE: u32 = 20;
 const NARROW_TOL: f64 = 1e-5;
 /// Items on which f32 scores are held against f64 ones.
 const SPOT_CHECKS: usize = 256;
+/// Values that are computed between two looks at the clock.
+const VALUES_AT_A_TIME: usize = 1 << 25;
 /// Curvature that counts as none beside the largest K(x, x).
 const FLAT: f64 = 1e-7;
 
@@ -65,7 +67,13 @@ pub(crate) fn solve<W: ItemProducts, E: ItemProducts>(
 ) -> Ending {
     let mut search = Search::new(work, members, diagonal, duals, t);
     let is_narrow = size_of::<W::Value>() < 8;
-    search.refresh(exact);
+    if let Some(stop) = search.refresh(exact, limits) {
+        // Scores of 0 are known.
+        search.t.fill(0.0);
+        search.scores.fill(0.0);
+        let worth = search.worth();
+        return search.end(worth, stop);
+    }
     let mut worth = search.worth();
     let mut last_exact = f64::INFINITY;
     let (mut slow, mut idle, mut least) = (0, 0, f64::INFINITY);
@@ -75,7 +83,6 @@ pub(crate) fn solve<W: ItemProducts, E: ItemProducts>(
         }
         let before = search.steps;
         let why = search.run(&worth, limits);
-        search.synchronise();
         worth = search.worth();
         idle = if worth.gap < 0.99 * least { 0 } else { idle + 1 };
         least = least.min(worth.gap);
@@ -91,7 +98,9 @@ pub(crate) fn solve<W: ItemProducts, E: ItemProducts>(
             return search.end(worth, Stop::Converged);
         }
         if has_converged || is_stuck {
-            search.refresh(exact);
+            if let Some(stop) = search.refresh(exact, limits) {
+                return search.end(worth, stop);
+            }
             worth = search.worth();
             if worth.relative() <= limits.tol {
                 return search.end(worth, Stop::Converged);
@@ -179,14 +188,16 @@ impl<'a, W: ItemProducts> Search<'a, W> {
         joined(used.map(|k| (self.members[k], self.t[k])))
     }
 
-    /// Computes all scores anew, in f64.
-    fn refresh<E: ItemProducts>(&mut self, exact: &E) {
+    /// Computes all scores anew, in f64; a limit that is reached before leaves them as they were.
+    fn refresh<E: ItemProducts>(&mut self, exact: &E, limits: Limits<'_>) -> Option<Stop> {
         let (items, coefficients) = self.support();
-        self.scores.fill(0.0);
-        if !items.is_empty() {
-            exact.add(&items, &coefficients, &mut exact.part(self.members), &mut self.scores);
+        let mut scores = vec![0.0; self.scores.len()];
+        let stop = add_within(exact, (&items, &coefficients), &mut exact.part(self.members), &mut scores, limits);
+        if stop.is_none() {
+            self.scores = scores;
+            self.known.copy_from_slice(self.t);
         }
-        self.known.copy_from_slice(self.t);
+        stop
     }
 
     /// Whether the scores of a sample are near enough to those in f64 for the gap to mean what it says.
@@ -204,8 +215,15 @@ impl<'a, W: ItemProducts> Search<'a, W> {
         error * n as f64 / sample.len() as f64 <= 0.1 * worth.gap.max(1e-3 * NARROW_TOL * worth.primal.abs())
     }
 
-    /// Brings the scores of cold items up to date; then all are hot.
-    fn synchronise(&mut self) {
+    /// Brings the scores of cold items up to date; then all are hot. A limit that was reached leaves little time for it.
+    fn synchronise(&mut self, before: (Vec<f64>, Vec<f64>), why: Option<Stop>) {
+        let n_moved = (0..self.t.len()).filter(|&k| self.t[k] != self.known[k]).count();
+        let n_cold = self.is_cold.iter().filter(|is_cold| **is_cold).count();
+        if why.is_some_and(|stop| stop != Stop::Stalled) && n_moved * n_cold > VALUES_AT_A_TIME {
+            (self.scores, self.is_cold) = (before.1, vec![false; before.0.len()]);
+            self.t.copy_from_slice(&before.0);
+            return;
+        }
         let cold: Vec<u32> = (0..self.is_cold.len() as u32).filter(|&k| self.is_cold[k as usize]).collect();
         if !cold.is_empty() {
             let moved = (0..self.t.len()).filter(|&k| self.t[k] != self.known[k]);
@@ -238,6 +256,7 @@ impl<'a, W: ItemProducts> Search<'a, W> {
 
     /// Rounds over the hot items, until these are near their optimum or a limit is reached.
     fn run(&mut self, worth: &Worth, limits: Limits<'_>) -> Option<Stop> {
+        let before = (self.t.to_vec(), self.scores.clone());
         let places = self.hot_items();
         if places.len() < self.t.len() {
             self.is_cold.fill(true);
@@ -274,10 +293,11 @@ impl<'a, W: ItemProducts> Search<'a, W> {
             if let Some(stop) = limits.reached(self.steps, estimate) {
                 break Some(stop);
             }
-            let steps = hot.round(self.work, violation, self.flat);
-            if steps == 0 {
-                break Some(Stop::Stalled);
-            }
+            let steps = match hot.round(self.work, violation, self.flat, limits) {
+                Ok(0) => break Some(Stop::Stalled),
+                Ok(steps) => steps,
+                Err(stop) => break Some(stop),
+            };
             self.steps += steps;
             self.rounds += 1;
         };
@@ -285,6 +305,7 @@ impl<'a, W: ItemProducts> Search<'a, W> {
             self.t[k as usize] = hot.t[at];
             self.scores[k as usize] = hot.scores[at];
         }
+        self.synchronise(before, why);
         why
     }
 
@@ -333,8 +354,15 @@ impl<W: ItemProducts> Hot<W> {
         Violation::of(&self.duals, &self.t, &self.scores)
     }
 
-    /// Chooses a working set, moves its coefficients, adds what moved to all scores. Returns the steps.
-    fn round(&mut self, work: &W, violation: Violation, flat: f64) -> u64 {
+    /// Chooses a working set, moves its coefficients, adds what moved to all scores. Returns the steps; a limit that is reached
+    /// before leaves coefficients and scores as they were.
+    fn round(
+        &mut self,
+        work: &W,
+        violation: Violation,
+        flat: f64,
+        limits: Limits<'_>,
+    ) -> std::result::Result<u64, Stop> {
         self.round += 1;
         self.choose(violation);
         let set: Vec<usize> = self.set.iter().map(|&(_, k)| k as usize).collect();
@@ -351,12 +379,17 @@ impl<W: ItemProducts> Hot<W> {
         let steps = inner::solve(&working, &mut t, &scores, INNER_SHARE, INNER_STEPS * set.len() as u64);
         let moved: Vec<usize> = (0..set.len()).filter(|&at| t[at] != self.t[set[at]]).collect();
         if moved.is_empty() {
-            return 0;
+            return Ok(0);
         }
         let (items, coefficients) = joined(moved.iter().map(|&at| (names[at], t[at] - self.t[set[at]])));
-        work.add(&items, &coefficients, &mut self.part, &mut self.scores);
+        let is_long = items.len() * self.scores.len() > VALUES_AT_A_TIME;
+        let before = if is_long { self.scores.clone() } else { Vec::new() };
+        if let Some(stop) = add_within(work, (&items, &coefficients), &mut self.part, &mut self.scores, limits) {
+            self.scores = before;
+            return Err(stop);
+        }
         set.iter().zip(t).for_each(|(&k, t)| self.t[k] = t);
-        steps
+        Ok(steps)
     }
 
     /// Half of the set may be free coefficients of the last one, the latest first; the rest are those that violate most, in
@@ -395,6 +428,26 @@ impl<W: ItemProducts> Hot<W> {
         set.sort_unstable_by_key(|&(_, k)| k);
         self.set = set;
     }
+}
+
+/// Adds to sums, with looks at the clock between many values; a limit that is reached leaves them half done.
+pub(super) fn add_within<P: ItemProducts>(
+    products: &P,
+    (items, coefficients): (&[u32], &[f64]),
+    part: &mut P::Part,
+    sums: &mut [f64],
+    limits: Limits<'_>,
+) -> Option<Stop> {
+    let at_a_time = (VALUES_AT_A_TIME / sums.len().max(1)).max(LANES);
+    for (at, (items, coefficients)) in items.chunks(at_a_time).zip(coefficients.chunks(at_a_time)).enumerate() {
+        if at > 0
+            && let Some(stop) = limits.reached(0, f64::NAN)
+        {
+            return Some(stop);
+        }
+        products.add(items, coefficients, part, sums);
+    }
+    None
 }
 
 /// Items with their coefficients, in order; those of members that are the same item as one.
