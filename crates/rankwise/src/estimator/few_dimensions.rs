@@ -160,7 +160,7 @@ mod tests {
         let n = 40_000;
         let features = Features::dense(2, (0..2 * n).map(|k| f64::from(k % 10)).collect(), Precision::F64).unwrap();
         let term = |k: u32| {
-            let (low, high) = if k % 3 == 0 { (1.0, f64::INFINITY) } else { (f64::NEG_INFINITY, -1.0) };
+            let (low, high) = if k.is_multiple_of(3) { (1.0, f64::INFINITY) } else { (f64::NEG_INFINITY, -1.0) };
             ItemTerm { row: k, low, high, cost: 1.0 }
         };
         let terms: Vec<ItemTerm> = (0..n).map(term).collect();

@@ -51,6 +51,7 @@ const CORRECTIONS: usize = 5;
 const NAMED: usize = 4;
 /// How often bounds are narrowed, and roundings of a value in units of ε.
 const NARROWED: usize = 4;
+const MOST_NARROWED: f64 = 1e-7;
 const ROUNDINGS: f64 = 8.0;
 /// Beside the largest multiplier, one that is rounding.
 const NEGLIGIBLE: f64 = 1e-6;
@@ -371,6 +372,9 @@ impl Bounded<'_> {
             }
             if first.is_none() {
                 first = Some((bound, beyond(terms, bound, off)));
+            }
+            if off > MOST_NARROWED * range {
+                break;
             }
             apart = 4.0 * off;
         }

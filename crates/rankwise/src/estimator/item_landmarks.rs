@@ -17,12 +17,16 @@ use crate::error::{Error, Result};
 use crate::kernel::{Approx, Chosen, ItemKernel, Kernel, KernelFunction, KernelMatrix, Landmarks, SymmetricMatrix};
 use crate::math::dot;
 use crate::problem::{ItemDual, ItemTerm};
+use crate::progress::Stop;
 use crate::solver::Limits;
 
 /// Items that are scored by a task.
 const ITEMS_A_TASK: usize = 1 << 12;
 /// Steps of the dual search that a gap is measured by, for each item.
 const PASSES: u64 = 4;
+/// What of the gap that is shown a stage of that search leaves of its own, and with what share it ends.
+const STAGE: f64 = 0.3;
+const ENOUGH: f64 = 0.5;
 
 /// Distinct rows as landmarks describe them.
 pub(super) struct Described<'a> {
@@ -81,7 +85,7 @@ impl<'a> Described<'a> {
         let t = feasible(&duals, &bound.wanted(&self.psi, &terms, aim.c));
         let most = if aim.is_squared { f64::INFINITY } else { 1.0 };
         let claim = Claim { rows, duals, t, most, unit: 1.0 };
-        Machine { claim: Some(claim), ..machine }
+        Machine { claim: Some(Box::new(claim)), ..machine }
     }
 
     /// The kernel itself.
@@ -99,12 +103,24 @@ impl<'a> Described<'a> {
         let square = self.square(&claim)?;
         let (mut dual, factor) = claim.best_multiple(square);
         let start: Vec<f64> = claim.t.iter().map(|t| factor * t).collect();
-        let limits = Limits { max_iter: limits.max_iter.min(PASSES * claim.t.len() as u64), ..limits };
-        if !limits.is_stopped(machine.steps, f64::NAN)
-            && let Ok(found) = item_dual::solve(kernel, &claim.rows, &claim.duals, Some(&start), limits)
-        {
-            // Once more in f64: a bound that is one but for rounding is none.
+        let primal = machine.primal / claim.unit;
+        let (mut shown, mut steps, mut tol) = (1.0 - dual / primal, 0, f64::INFINITY);
+        let most = limits.max_iter.min(PASSES * claim.t.len() as u64);
+        claim.t = start;
+        // As far as the search itself is from its end tells what of the gap is lost for certain.
+        while tol > limits.tol && steps < most && !limits.is_stopped(machine.steps, f64::NAN) {
+            tol = (STAGE * shown).max(limits.tol);
+            let inner = Limits { tol, max_iter: most - steps, ..limits };
+            let Ok(found) = item_dual::solve(kernel, &claim.rows, &claim.duals, Some(&claim.t), inner) else { break };
             claim.t = found.coefficients;
+            steps += found.steps.max(1);
+            shown = shown.min(1.0 - (found.objective - found.gap * found.objective.max(1e-12)) / primal).max(0.0);
+            if found.stop != Stop::Converged || found.gap <= ENOUGH * shown {
+                break;
+            }
+        }
+        // Once more in f64: a bound that is one but for rounding is none.
+        if steps > 0 && !limits.is_stopped(machine.steps, f64::NAN) {
             dual = dual.max(claim.best_multiple(self.square(&claim)?).0);
         }
         machine.dual = (claim.unit * dual).min(machine.primal);

@@ -102,7 +102,7 @@ pub(super) struct Machine {
     /// Where another C may begin.
     pub(super) start: Start,
     /// Where the kernel is approximated: what its own dual value is to be computed from.
-    pub(super) claim: Option<Claim>,
+    pub(super) claim: Option<Box<Claim>>,
 }
 
 /// Weights with the best dual value, and the width over which the hinge is rounded off there.
@@ -308,7 +308,7 @@ impl Machine {
         self.bias = self.bias * unit + middle;
         self.primal *= unit * unit;
         self.dual *= unit * unit;
-        self.claim = self.claim.map(|claim| claim.in_units(unit));
+        self.claim = self.claim.map(|claim| Box::new(claim.in_units(unit)));
         self
     }
 }

@@ -4,7 +4,6 @@ mod certificate;
 mod collapse;
 mod degenerate;
 mod invariance;
-mod late;
 mod online;
 mod online_classes;
 mod online_stream;
