@@ -358,8 +358,6 @@ pub(crate) struct Term {
 pub(crate) trait ColumnTerms: ColumnPlanes {
     /// How many terms there are.
     fn n_terms(&self) -> u64;
-    /// Up to how many a look at each costs little more than their sum.
-    fn few_terms(&self) -> u64;
     /// All of them.
     fn terms(&self) -> Vec<Term>;
     /// How many items have scores.

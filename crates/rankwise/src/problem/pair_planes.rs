@@ -12,11 +12,6 @@ use super::{Column, ColumnPlanes, ColumnTerms, Plane, Term};
 /// Pairs whose sums are made together.
 const PAIRS: usize = 8192;
 
-/// Sums look at every pair, too. Up to so many terms they are listed, and fewer where coefficients are more than these, all of
-/// which every step prices.
-const FEW_TERMS: u64 = 1 << 15;
-const FEW_COEFFICIENTS: usize = 1 << 11;
-
 /// A judged pair: items by number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct JudgedPair {
@@ -214,10 +209,6 @@ impl ColumnPlanes for PairPlanes<'_> {
 impl ColumnTerms for PairPlanes<'_> {
     fn n_terms(&self) -> u64 {
         self.pairs.iter().map(|pair| if pair.is_tie { 2 } else { 1 }).sum()
-    }
-
-    fn few_terms(&self) -> u64 {
-        if self.map.dim() <= FEW_COEFFICIENTS { FEW_TERMS } else { FEW_TERMS / 16 }
     }
 
     fn terms(&self) -> Vec<Term> {

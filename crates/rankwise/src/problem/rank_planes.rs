@@ -5,9 +5,6 @@ use super::rank::RankSums;
 use super::score_map::ScoreMap;
 use super::{BlockSums, Column, ColumnPlanes, ColumnTerms, Plane, Planes, Term};
 
-/// Up to so many pairs a look at each costs little more than their sum, which is found without them.
-const FEW_PAIRS: u64 = 1 << 11;
-
 /// What columns there are.
 #[derive(Debug, Clone)]
 pub(crate) enum Pairing {
@@ -136,10 +133,6 @@ impl ColumnPlanes for RankPlanes<'_> {
 impl ColumnTerms for RankPlanes<'_> {
     fn n_terms(&self) -> u64 {
         self.losses.counts().n_pairs
-    }
-
-    fn few_terms(&self) -> u64 {
-        FEW_PAIRS
     }
 
     fn terms(&self) -> Vec<Term> {

@@ -9,7 +9,8 @@ use super::{Limits, vertices};
 use crate::problem::ColumnTerms;
 use crate::progress::Stop;
 
-/// Up to so many terms are listed where planes do not help.
+/// Up to so many terms are listed at once, and up to so many where planes do not help.
+const FEW_TERMS: u64 = 1 << 11;
 const MOST_TERMS: u64 = 1 << 20;
 
 /// Minimises, from 0, until `is_enough` says so of the value and its lower bound.
@@ -19,7 +20,7 @@ pub(crate) fn minimise(
     limits: Limits<'_>,
 ) -> Answer {
     let n_terms = losses.n_terms();
-    if n_terms <= losses.few_terms() {
+    if n_terms <= FEW_TERMS {
         return vertices::minimise(losses, is_enough, limits);
     }
     let by_planes = column_planes::minimise(losses, Cost::One, is_enough, limits);
