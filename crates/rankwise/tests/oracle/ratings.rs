@@ -468,7 +468,7 @@ fn effects_that_tell_every_game_leave_ratings_alone() {
     let both = with_columns(&games, &[("noise", &|k| noise[k]), ("rest", &|k| goals[k] - noise[k])]);
     let rare = with_columns(
         &games,
-        &[("noise", &|k| noise[k]), ("rare", &|k| if k % 40 == 0 { 1e3 * goals[k] } else { 0.0 })],
+        &[("noise", &|k| noise[k]), ("rare", &|k| if k.is_multiple_of(40) { 1e3 * goals[k] } else { 0.0 })],
     );
     let plain = with_columns(&games, &[("noise", &|k| noise[k]), ("goals", &|k| goals[k])]);
     for (name, told) in [("both", &both), ("rare", &rare), ("plain", &plain)] {
@@ -513,11 +513,12 @@ fn winners_named_first_are_no_effect_of_the_side() {
 fn ratings_and_effects_that_tell_every_game_together_are_found() {
     let mut games = simulate(8, 200, 37);
     for (k, game) in games.games.iter_mut().enumerate() {
-        let size = if k % 50 == 0 { 100.0 } else { 1.0 };
-        let ahead = f64::from(game.right) - f64::from(game.left) + size * if k % 3 == 0 { 1.5 } else { -1.5 };
+        let size = if k.is_multiple_of(50) { 100.0 } else { 1.0 };
+        let ahead = f64::from(game.right) - f64::from(game.left) + size * if k.is_multiple_of(3) { 1.5 } else { -1.5 };
         game.outcome = if ahead > 0.0 { Outcome::Left } else { Outcome::Right };
     }
-    let column = |k: usize| (if k % 50 == 0 { 100.0 } else { 1.0 }) * if k % 3 == 0 { 1.5 } else { -1.5 };
+    let column =
+        |k: usize| (if k.is_multiple_of(50) { 100.0 } else { 1.0 }) * if k.is_multiple_of(3) { 1.5 } else { -1.5 };
     let found = DavidsonRating::new().fit(&with_columns(&games, &[("x", &column)])).unwrap();
     assert!(found.parts.is_separable && found.ratings.iter().all(Option::is_none), "{:?}", found.effects);
 }
