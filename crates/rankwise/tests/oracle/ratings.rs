@@ -468,7 +468,7 @@ fn effects_that_tell_every_game_leave_ratings_alone() {
     let both = with_columns(&games, &[("noise", &|k| noise[k]), ("rest", &|k| goals[k] - noise[k])]);
     let rare = with_columns(
         &games,
-        &[("noise", &|k| noise[k]), ("rare", &|k| if k.is_multiple_of(40) { 1e3 * goals[k] } else { 0.0 })],
+        &[("noise", &|k| noise[k]), ("rare", &|k: usize| if k.is_multiple_of(40) { 1e3 * goals[k] } else { 0.0 })],
     );
     let plain = with_columns(&games, &[("noise", &|k| noise[k]), ("goals", &|k| goals[k])]);
     for (name, told) in [("both", &both), ("rare", &rare), ("plain", &plain)] {
