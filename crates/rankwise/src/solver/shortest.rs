@@ -13,6 +13,7 @@
 use rayon::prelude::*;
 
 use super::Limits;
+use super::qr::{Qr, norm};
 use crate::math::{add_multiple, dot};
 use crate::problem::ItemTerm;
 use crate::progress::Stop;
@@ -77,7 +78,7 @@ pub(crate) fn search(rows: &Rows<'_>, terms: &[ItemTerm], slack: f64, limits: Li
     let mut search =
         Search { rows, terms, slack, active: Vec::new(), basis: Basis::new(rows.dim), met: Met::default() };
     let (parts, rest) = search.basis.split(rows.row(&terms[first]));
-    search.basis.push(parts, rest);
+    search.basis.qr.push(parts, rest);
     search.active.push(Active { term: first, side: 1.0 });
     search.settle();
     search.run(limits)
@@ -184,8 +185,8 @@ impl Search<'_> {
             let is_dependent = norm(&rest) <= self.rows.resolution * (1.0 + dot(row, row)).sqrt();
             let pull = if is_dependent { 0.0 } else { rest[self.rows.dim] / self.basis.share_of_bias() };
             let mut rates: Vec<f64> =
-                parts.iter().zip(&self.basis.tail).map(|(part, tail)| -(part + tail * pull)).collect();
-            self.basis.solve_upper(&mut rates);
+                parts.iter().zip(self.basis.tail()).map(|(part, tail)| -(part + tail * pull)).collect();
+            self.basis.qr.solve_upper(&mut rates);
             let length = match is_dependent {
                 true => f64::INFINITY,
                 false => {
@@ -203,7 +204,7 @@ impl Search<'_> {
             let step = newcomer.side * size;
             self.met.multipliers.iter_mut().zip(&rates).for_each(|(t, rate)| *t += step * rate);
             let Some((leaver, _)) = leaver else {
-                self.basis.push(parts, rest);
+                self.basis.qr.push(parts, rest);
                 self.active.push(newcomer);
                 self.met.multipliers.push(own);
                 return Entry::Met;
@@ -219,7 +220,7 @@ impl Search<'_> {
             }
             self.active.remove(leaver);
             self.met.multipliers.remove(leaver);
-            self.basis.remove(leaver);
+            self.basis.qr.remove(leaver);
         }
     }
 
@@ -257,98 +258,42 @@ impl Search<'_> {
 /// Q·R, whose columns are rows (x, 1).
 struct Basis {
     dim: usize,
-    /// Columns of Q, orthonormal.
-    q: Vec<Vec<f64>>,
-    /// Columns of R, down to the diagonal.
-    r: Vec<Vec<f64>>,
-    /// The last row of Q.
-    tail: Vec<f64>,
+    qr: Qr,
 }
 
 impl Basis {
     fn new(dim: usize) -> Self {
-        Basis { dim, q: Vec::new(), r: Vec::new(), tail: Vec::new() }
+        Basis { dim, qr: Qr::default() }
+    }
+
+    /// The last row of Q.
+    fn tail(&self) -> Vec<f64> {
+        self.qr.q.iter().map(|column| column[self.dim]).collect()
     }
 
     /// ‖q‖²
     fn share_of_bias(&self) -> f64 {
-        dot(&self.tail, &self.tail).max(f64::MIN_POSITIVE)
+        let tail = self.tail();
+        dot(&tail, &tail).max(f64::MIN_POSITIVE)
     }
 
     /// (x, 1) as a combination of the columns of Q and the rest.
     fn split(&self, row: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let mut rest = row.to_vec();
-        rest.push(1.0);
-        let mut parts = vec![0.0; self.q.len()];
-        // What rounding has left in after once is gone after twice.
-        for _ in 0..2 {
-            for (part, column) in parts.iter_mut().zip(&self.q) {
-                let share = dot(column, &rest);
-                add_multiple(&mut rest, -share, column);
-                *part += share;
-            }
-        }
-        (parts, rest)
-    }
-
-    fn push(&mut self, mut parts: Vec<f64>, mut rest: Vec<f64>) {
-        let length = norm(&rest);
-        rest.iter_mut().for_each(|v| *v /= length);
-        parts.push(length);
-        self.tail.push(rest[self.dim]);
-        self.q.push(rest);
-        self.r.push(parts);
-    }
-
-    /// Removes a column; rotations make a triangle again of what is left.
-    fn remove(&mut self, at: usize) {
-        self.r.remove(at);
-        for k in at..self.r.len() {
-            let (a, b) = (self.r[k][k], self.r[k][k + 1]);
-            let length = a.hypot(b);
-            let (cos, sin) = (a / length, b / length);
-            for column in &mut self.r[k..] {
-                let (upper, lower) = (column[k], column[k + 1]);
-                column[k] = cos * upper + sin * lower;
-                column[k + 1] = cos * lower - sin * upper;
-            }
-            self.r[k].truncate(k + 1);
-            let (before, after) = self.q.split_at_mut(k + 1);
-            for (upper, lower) in before[k].iter_mut().zip(&mut after[0]) {
-                (*upper, *lower) = (cos * *upper + sin * *lower, cos * *lower - sin * *upper);
-            }
-        }
-        self.q.pop();
-        self.tail = self.q.iter().map(|column| column[self.dim]).collect();
-    }
-
-    /// R·x = v, in place.
-    fn solve_upper(&self, v: &mut [f64]) {
-        for k in (0..v.len()).rev() {
-            v[k] /= self.r[k][k];
-            let value = v[k];
-            add_multiple(&mut v[..k], -value, &self.r[k][..k]);
-        }
-    }
-
-    /// R'·y = v, in place.
-    fn solve_lower(&self, v: &mut [f64]) {
-        for k in 0..v.len() {
-            v[k] = (v[k] - dot(&self.r[k][..k], &v[..k])) / self.r[k][k];
-        }
+        self.qr.split(&[row, &[1.0]].concat())
     }
 
     /// The shortest weights with these scores of the rows.
     fn meet(&self, scores: &[f64]) -> Met {
         let mut y = scores.to_vec();
-        self.solve_lower(&mut y);
-        let bias = dot(&self.tail, &y) / self.share_of_bias();
-        add_multiple(&mut y, -bias, &self.tail);
+        self.qr.solve_lower(&mut y);
+        let tail = self.tail();
+        let bias = dot(&tail, &y) / self.share_of_bias();
+        add_multiple(&mut y, -bias, &tail);
         let mut weights = vec![0.0; self.dim];
-        for (column, share) in self.q.iter().zip(&y) {
+        for (column, share) in self.qr.q.iter().zip(&y) {
             add_multiple(&mut weights, *share, &column[..self.dim]);
         }
-        self.solve_upper(&mut y);
+        self.qr.solve_upper(&mut y);
         Met { weights, bias, multipliers: y }
     }
 
@@ -356,13 +301,10 @@ impl Basis {
     fn away(&self, pull: f64, rest: &[f64]) -> Vec<f64> {
         let mut away = rest.to_vec();
         away[self.dim] += pull;
-        for (column, tail) in self.q.iter().zip(&self.tail) {
+        for column in &self.qr.q {
+            let tail = column[self.dim];
             add_multiple(&mut away, -pull * tail, column);
         }
         away
     }
-}
-
-fn norm(v: &[f64]) -> f64 {
-    dot(v, v).sqrt()
 }
