@@ -265,7 +265,7 @@ fn bad_input_is_named() {
     let room = room(start);
     for (options, word) in [
         ("--ci 95", "--ci"),
-        ("--ci never", "none"),
+        ("--ci=never", "none"),
         ("--ci 0", "--ci"),
         ("--system elo --C 1", "--C"),
         ("--k 20", "--k"),

@@ -21,6 +21,8 @@ use crate::problem::threshold::{Cuts, best_threshold, best_widening};
 use crate::problem::{Band, Costs, MATRIX_PAIRS, Task};
 use crate::progress::{Stop, Watch};
 
+/// So few pairs are copied, in an order that does not depend on where they stand: sums have the same digits then.
+const FEW_PAIRS: usize = 1 << 12;
 /// Items at least so many times rarer than pairs repeat.
 const REPEAT: usize = 4;
 
@@ -154,7 +156,7 @@ impl PairMachine {
             && n_present == data.n_pairs();
         let repeat = REPEAT * data.set.items.n_items() <= data.n_pairs();
         let order = if may_stay { data.set.item_order() } else { Vec::new() };
-        let is_lean = may_stay && (repeat || is_near_order(&order, data.set.items.n_items()));
+        let is_lean = may_stay && n_present > FEW_PAIRS && (repeat || is_near_order(&order, data.set.items.n_items()));
         let mut data = if is_lean { Cow::Borrowed(data) } else { Cow::Owned(data.select(&data.present_in_order())) };
         let rows: Vec<u32> = if is_lean { order } else { (0..data.set.items.n_items() as u32).collect() };
         let order = || rows.iter().map(|&row| row as usize);

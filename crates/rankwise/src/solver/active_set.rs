@@ -107,7 +107,8 @@ pub(crate) fn minimise(terms: &Terms, limits: Limits<'_>) -> Option<Minimum> {
         let is_settled = 0.5 * dot(moved, moved) <= STAYS * value;
         if is_settled || stop.is_some() || n_moves == MOST_MOVES {
             let stop = stop.or((!is_settled).then_some(Stop::Stalled));
-            let multipliers = multipliers.into_iter().map(|a| a / (unit * unit)).collect();
+            let multipliers = multipliers.iter().zip(&terms.costs).map(|(a, cost)| (a / (unit * unit)).min(*cost));
+            let multipliers = multipliers.collect();
             let weights = w.iter().map(|w| w / unit).collect();
             return Some(Minimum { weights, free: center, multipliers, steps, stop }.lengthened(terms));
         }

@@ -9,7 +9,6 @@ use std::collections::HashMap;
 use super::basis::Basis;
 use super::multipliers::Multipliers;
 use super::ways::{Blocker, Event, Way, ZERO, end_of};
-use crate::data::Random;
 use crate::math::{add_multiple, dot};
 use crate::problem::{Column, ColumnTerms, Term};
 
@@ -90,9 +89,9 @@ impl<'a> Vertex<'a> {
 
     /// Sets margins, raised by up to this part of the largest one, and goes where tight terms are at them.
     pub(super) fn raise_margins(&mut self, raise: f64, seed: u64) {
-        let mut random = Random::new(seed);
         let raise = raise * self.terms.iter().fold(0.0, |a: f64, term| a.max(term.margin));
-        self.margins = self.terms.iter().map(|term| term.margin + raise * random.between(0.5, 1.0)).collect();
+        let parts = (0u64..).map(|at| 0.5 + 0.5 * scrambled(at ^ (seed << 48)));
+        self.margins = self.terms.iter().zip(parts).map(|(term, part)| term.margin + raise * part).collect();
         self.refresh();
     }
 
@@ -351,4 +350,12 @@ impl<'a> Vertex<'a> {
             self.slacks[at] = if self.is_tight[at] { 0.0 } else { lacks };
         }
     }
+}
+
+/// A number from 0 to 1 that has nothing in common with those of other places (the finisher of SplitMix64; Steele, Lea and Flood 2014).
+fn scrambled(at: u64) -> f64 {
+    let mut bits = at.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (bits ^ (bits >> 31)) as f64 / u64::MAX as f64
 }

@@ -189,11 +189,12 @@ fn cut_pairs(data: &Comparisons, n_parts: usize) -> Vec<Part> {
         .collect()
 }
 
+/// Sums in another order end elsewhere within a gap of 1e-13, which is some 1e-7 in weights.
 fn is_near(found: &Model, whole: &Model, what: &str) {
     let apart = distance(&weights(found), &weights(whole));
-    assert!(apart < 1e-8, "{what}: weights {apart:e}");
+    assert!(apart < 1e-7, "{what}: weights {apart:e}");
     assert!(
-        (found.threshold - whole.threshold).abs() < 1e-8 * (1.0 + whole.threshold),
+        (found.threshold - whole.threshold).abs() < 1e-7 * (1.0 + whole.threshold),
         "{what}: threshold {} {}",
         found.threshold,
         whole.threshold
