@@ -22,6 +22,9 @@ const LESS_RAISE: f64 = 1e-3;
 const MORE_RAISE: f64 = 10.0;
 /// Times that margins are set.
 const MOST_RAISES: u64 = 6;
+/// Times that a search which is stuck begins anew, with margins raised by other numbers, and how far their seeds are apart.
+const STARTS: u64 = 4;
+const SEEDS: u64 = 100;
 /// Steps at the most, and more for each coefficient.
 const MOST_STEPS: u64 = 2000;
 const STEPS_OF_EACH: u64 = 20;
@@ -54,6 +57,13 @@ pub(super) fn minimise(losses: &dyn ColumnTerms, is_enough: &dyn Fn(f64, f64) ->
     let raise = (RAISE * limits.tol).clamp(LEAST_RAISE, MOST_RAISE);
     let mut descent = Descent { vertex, found, raise, n_raises: 0, least: f64::INFINITY, n_idle: 0 };
     descent.run(is_enough, limits);
+    for start in 1..STARTS {
+        if descent.found.stop != Some(Stop::Stalled) {
+            break;
+        }
+        descent.start_again(raise, start);
+        descent.run(is_enough, limits);
+    }
     let mut found = descent.found;
     found.columns.iter().for_each(|(column, amount)| column.add_to(&mut found.coefficients, *amount));
     found
@@ -72,7 +82,7 @@ struct Descent<'a> {
 
 impl Descent<'_> {
     fn run(&mut self, is_enough: &dyn Fn(f64, f64) -> bool, limits: Limits<'_>) {
-        let most_steps = MOST_STEPS + STEPS_OF_EACH * self.found.coefficients.len() as u64;
+        let most_steps = self.found.planes + MOST_STEPS + STEPS_OF_EACH * self.found.coefficients.len() as u64;
         self.vertex.raise_margins(self.raise, self.n_raises);
         while self.found.stop.is_none() {
             let falls = self.step();
@@ -88,6 +98,13 @@ impl Descent<'_> {
         self.see();
         self.vertex.raise_margins(0.0, 0);
         self.see();
+    }
+
+    /// Goes back to 0; the best point and the bound stay.
+    fn start_again(&mut self, raise: f64, start: u64) {
+        self.vertex = Vertex::new(self.vertex.losses);
+        (self.raise, self.n_raises) = (raise, start * SEEDS);
+        (self.least, self.n_idle, self.found.stop) = (f64::INFINITY, 0, None);
     }
 
     /// One step, measured every now and then; whether there was one.
@@ -131,6 +148,6 @@ impl Descent<'_> {
         self.n_raises += 1;
         self.raise *= if falls { MORE_RAISE } else { LESS_RAISE };
         self.vertex.raise_margins(self.raise, self.n_raises);
-        self.n_raises <= MOST_RAISES
+        self.n_raises % SEEDS <= MOST_RAISES
     }
 }
