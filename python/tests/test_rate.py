@@ -564,7 +564,9 @@ def test_no_intervals_were_asked_for() -> None:
     for system in ("davidson", "elo", "trueskill"):
         board = rate(games.left, games.right, games.outcome, system=system, ci=None)
         assert board.level is None and board.ci_method == "none"
-        assert np.isfinite(board.ratings).all() and np.isnan(board.lower).all() and np.isnan(board.standard_errors).all()
+        assert (
+            np.isfinite(board.ratings).all() and np.isnan(board.lower).all() and np.isnan(board.standard_errors).all()
+        )
     with pytest.raises(Exception, match="ci=None"):
         rate(games.left, games.right, games.outcome, ci=None, resamples=10)
 

@@ -45,6 +45,7 @@ pub(crate) use spread::{Answer, Ask, Asked, Parts, Question, Spread, SpreadPairs
 
 pub(crate) use together::Together;
 
+use crate::data::Random;
 use crate::math::{Real, add_products};
 
 /// Where in its stretch of curvature a pair is drawn: nowhere that whole numbers of pairs often end, so that rounding seldom tells.
@@ -366,6 +367,12 @@ pub(crate) trait ColumnTerms: ColumnPlanes {
     fn scores(&self, coefficients: &[f64]) -> Vec<f64>;
     /// The slopes in coefficients of what has these slopes in the scores.
     fn slopes(&self, of_scores: &[f64]) -> Vec<f64>;
+
+    /// Numbers from ½ to 1, one for each term, which have nothing to do with one another.
+    fn scattered(&self, seed: u64) -> Vec<f64> {
+        let mut random = Random::new(seed);
+        (0..self.n_terms()).map(|_| random.between(0.5, 1.0)).collect()
+    }
 }
 
 /// Losses of which a solver sees one random term at a time. A term is drawn in proportion to its weight, so that the mean of

@@ -90,7 +90,7 @@ impl<'a> Vertex<'a> {
     /// Sets margins, raised by up to this part of the largest one, and goes where tight terms are at them.
     pub(super) fn raise_margins(&mut self, raise: f64, seed: u64) {
         let raise = raise * self.terms.iter().fold(0.0, |a: f64, term| a.max(term.margin));
-        let parts = (0u64..).map(|at| 0.5 + 0.5 * scrambled(at ^ (seed << 48)));
+        let parts = self.losses.scattered(seed);
         self.margins = self.terms.iter().zip(parts).map(|(term, part)| term.margin + raise * part).collect();
         self.refresh();
     }
@@ -350,12 +350,4 @@ impl<'a> Vertex<'a> {
             self.slacks[at] = if self.is_tight[at] { 0.0 } else { lacks };
         }
     }
-}
-
-/// A number from 0 to 1 that has nothing in common with those of other places (the finisher of SplitMix64; Steele, Lea and Flood 2014).
-fn scrambled(at: u64) -> f64 {
-    let mut bits = at.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (bits ^ (bits >> 31)) as f64 / u64::MAX as f64
 }
