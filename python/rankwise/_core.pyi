@@ -12,6 +12,7 @@ MOST_THREADS: int
 __all__ = [
     "MOST_THREADS",
     "Board",
+    "Chances",
     "Groups",
     "Items",
     "JudgedPairs",
@@ -338,6 +339,7 @@ class Board:
     def facts(self) -> dict[str, Any]: ...
     def pair_chances(self) -> Chances: ...
 
+@final
 class Chances:
     def __new__(
         cls,

@@ -404,7 +404,7 @@ def leaderboard(board: Leaderboard, *, top: int | None = 25, ax: Any = None) -> 
     ax.set_axisbelow(True)
     ax.grid(axis="x", color="#E6E6E6", linewidth=0.8)
     unit = "400 points are odds of 10 : 1" if board.unit == "elo" else "in the system's own unit"
-    ends = f", {100 * board.level:g} % intervals" if has_ends.any() else ""
+    ends = f", {100 * board.level:g} % intervals" if board.level is not None and has_ends.any() else ""
     ax.set_xlabel(f"rating ({unit}){ends}")
     if n < len(board):
         ax.annotate(

@@ -50,7 +50,7 @@ def cuts(qid, k, whole=True):
     return tuple(np.diff([0, *ends, len(qid)]).tolist())
 
 
-def close(a, b, tolerance=1e-8):
+def close(a, b, tolerance=1e-7):
     return np.linalg.norm(a - b) <= tolerance * np.linalg.norm(b)
 
 
@@ -156,17 +156,17 @@ def test_pairs_in_partitions_are_those_of_one_machine(client, k):
         alone = kind(**params).fit(pairs, y)
         spread = spread_kind(**params).fit(spread_pairs, spread_y)
         assert close(spread.coef_, alone.coef_), params
-        assert abs(spread.threshold_ - alone.threshold_) < 1e-8
-        assert abs(spread.beta_ - alone.beta_) < 1e-8 * (1 + abs(alone.beta_))
+        assert abs(spread.threshold_ - alone.threshold_) < 1e-7
+        assert abs(spread.beta_ - alone.beta_) < 1e-7 * (1 + abs(alone.beta_))
         assert (spread.predict(spread_pairs).compute() == alone.predict(pairs)).all()
         assert np.allclose(spread.margins(spread_pairs).compute(), alone.margins(pairs), rtol=1e-7)
         assert spread.score(spread_pairs, spread_y) == alone.score(pairs, y)
         if params.get("loss") == "logistic":
             likely = spread.predict_proba(spread_pairs).compute()
-            assert np.allclose(likely, alone.predict_proba(pairs), atol=1e-8)
+            assert np.allclose(likely, alone.predict_proba(pairs), atol=1e-7)
     chances = spread.predict_proba(spread_pairs)
     assert chances.shape == (2000, 3)
-    assert np.allclose(chances.compute(), alone.predict_proba(pairs), atol=1e-8)
+    assert np.allclose(chances.compute(), alone.predict_proba(pairs), atol=1e-7)
     assert not hasattr(CompareSVM(), "predict_proba")
 
 
@@ -181,14 +181,14 @@ def test_pairs_as_numbers_names_and_tables(client):
     alone = rankwise.CompareSVM(preprocessor=X).fit(numbers, y)
     spread = CompareSVM(preprocessor=X).fit(da.from_array(numbers, chunks=(chunks, 2)), outcomes)
     assert close(spread.coef_, alone.coef_)
-    assert abs(spread.threshold_ - alone.threshold_) < 1e-8
+    assert abs(spread.threshold_ - alone.threshold_) < 1e-7
 
     names = np.array([f"player {k}" for k in range(30)], dtype=object)[numbers]
     alone = rankwise.Davidson(C=2.0).fit(names, y)
     frame = pd.DataFrame(names, columns=["left", "right"]).assign(outcome=y)
     spread = Davidson(C=2.0).fit(dd.from_pandas(frame, npartitions=4), "outcome")
     players = [f"player {k}" for k in range(30)]
-    assert np.allclose(spread.score_items(players), alone.score_items(players), atol=1e-8)
+    assert np.allclose(spread.score_items(players), alone.score_items(players), atol=1e-7)
     assert list(spread.feature_names_in_) == sorted(players)
 
     table = pd.DataFrame(

@@ -149,6 +149,10 @@ def test_items_are_those_that_scikit_learn_reads(tmp_path: Path, density: float)
     half = datasets.load_svmlight(file, dtype="float32")
     assert half.X.dtype == np.float32
     assert np.array_equal(dense(half.X), expected.toarray().astype(np.float32))
+    # Numbers of 17 digits are kept; those of few are the same in half of the memory.
+    assert datasets.load_svmlight(file).X.dtype == np.float64
+    X.data = X.data.round(4)
+    sklearn.dump_svmlight_file(X, y, str(file), zero_based=False, query_id=qid)
     assert datasets.load_svmlight(file).X.dtype == np.float32
     assert "X: " in repr(data) and "qid: int64[300]" in repr(data)
 

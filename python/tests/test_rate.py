@@ -159,7 +159,7 @@ def test_names_and_defaults_are_those_of_the_program() -> None:
     # What is about files, printing or comparing systems.
     of_files = {
         "help", "pairs", "items", "id", "label", "drop", "index_base", "format", "output", "chances", "top", "json", "quiet",
-        "verbose", "backtest", "split",
+        "verbose", "backtest", "split", "left", "right", "separator",
     }  # fmt: skip
     parameters = inspect.signature(rate).parameters
     of_arrays = {"left", "right", "outcome", "neutral", "covariates"}

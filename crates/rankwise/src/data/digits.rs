@@ -193,12 +193,17 @@ impl ColumnDigits {
             return self.columns.iter().all(are_apart);
         }
         // Rows with gaps and without have the same columns.
-        scattered.are_f32 && self.columns.iter().all(|column| column.are_f32)
+        self.are_f32()
     }
 
     /// The same where numbers that were surely short were not seen; those of a column are at most so large.
     pub(crate) fn are_surely_apart(&self, largest: impl Fn(usize) -> f64) -> bool {
         !self.has_long() && self.columns.iter().enumerate().all(|(at, column)| column.are_apart(largest(at)))
+    }
+
+    /// Whether all numbers are of f32.
+    pub(crate) fn are_f32(&self) -> bool {
+        self.scattered.are_f32 && self.columns.iter().all(|column| column.are_f32)
     }
 
     /// Whether some number has more digits than f32 can tell, or than can be told without its column.

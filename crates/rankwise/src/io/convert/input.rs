@@ -110,6 +110,11 @@ impl<'a> Input<'a> {
         self.blocks.as_ref().map(BlockFile::is_f32).or_else(of_held)
     }
 
+    /// Whether columns have types, f32 or f64.
+    pub(super) fn is_parquet(&self) -> bool {
+        self.held.is_none() && self.source.format() == Format::Parquet
+    }
+
     /// How many features there are, as far as it is known before reading.
     pub(super) fn known_width(&self) -> usize {
         match (&self.held, &self.blocks) {

@@ -81,7 +81,8 @@ impl Survey {
             ranges: RowRanges::default(),
         };
         survey.width = survey.names.as_ref().map_or(0, Vec::len).max(input.known_width());
-        let must_see_ranges = how.precision == Precision::Auto && is_stored(format) && input.is_f32().is_none();
+        let is_decided = how.precision != Precision::Auto || input.is_f32().is_some();
+        let must_see_ranges = !is_decided && (is_stored(format) || input.is_parquet());
         let name = input.name();
         let mut last = usize::MAX;
         input.for_each(&mut |row| {
@@ -165,7 +166,9 @@ impl Survey {
             (Precision::F32, _) => true,
             (Precision::F64, _) => false,
             (Precision::Auto, Some(is_f32)) => is_f32,
-            (Precision::Auto, None) => is_stored(format) && self.ranges.fit_f32(),
+            (Precision::Auto, None) if is_stored(format) => self.ranges.fit_f32(),
+            // Numbers of f32 have few digits as such: 0.1, not 0.10000000149011612.
+            (Precision::Auto, None) => input.is_parquet() && self.ranges.are_f32(),
         };
         let n_nonzero = if is_f32 { self.n_nonzero_f32 } else { self.n_nonzero };
         let is_sparse = match input.blocks() {
