@@ -50,7 +50,7 @@ def cuts(qid, k, whole=True):
     return tuple(np.diff([0, *ends, len(qid)]).tolist())
 
 
-def close(a, b, tolerance=1e-7):
+def close(a, b, tolerance=1e-6):
     return np.linalg.norm(a - b) <= tolerance * np.linalg.norm(b)
 
 
