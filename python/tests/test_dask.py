@@ -122,7 +122,7 @@ def test_frames_and_delayed_partitions_are_taken(client):
     from_delayed = RankSVM().fit(delayed[0], delayed[1], qid=delayed[2])
     assert close(from_delayed.coef_, alone.coef_)
     parts = dask.compute(*from_delayed.predict(delayed[0]))
-    assert np.allclose(np.concatenate(parts), X @ alone.coef_, rtol=1e-7)
+    assert np.allclose(np.concatenate(parts), X @ alone.coef_, rtol=1e-6)
 
 
 def test_sparse_and_single_precision_partitions(client):
@@ -159,14 +159,14 @@ def test_pairs_in_partitions_are_those_of_one_machine(client, k):
         assert abs(spread.threshold_ - alone.threshold_) < 1e-7
         assert abs(spread.beta_ - alone.beta_) < 1e-7 * (1 + abs(alone.beta_))
         assert (spread.predict(spread_pairs).compute() == alone.predict(pairs)).all()
-        assert np.allclose(spread.margins(spread_pairs).compute(), alone.margins(pairs), rtol=1e-7)
+        assert np.allclose(spread.margins(spread_pairs).compute(), alone.margins(pairs), atol=1e-6)
         assert spread.score(spread_pairs, spread_y) == alone.score(pairs, y)
         if params.get("loss") == "logistic":
             likely = spread.predict_proba(spread_pairs).compute()
-            assert np.allclose(likely, alone.predict_proba(pairs), atol=1e-7)
+            assert np.allclose(likely, alone.predict_proba(pairs), atol=1e-6)
     chances = spread.predict_proba(spread_pairs)
     assert chances.shape == (2000, 3)
-    assert np.allclose(chances.compute(), alone.predict_proba(pairs), atol=1e-7)
+    assert np.allclose(chances.compute(), alone.predict_proba(pairs), atol=1e-6)
     assert not hasattr(CompareSVM(), "predict_proba")
 
 
@@ -188,7 +188,7 @@ def test_pairs_as_numbers_names_and_tables(client):
     frame = pd.DataFrame(names, columns=["left", "right"]).assign(outcome=y)
     spread = Davidson(C=2.0).fit(dd.from_pandas(frame, npartitions=4), "outcome")
     players = [f"player {k}" for k in range(30)]
-    assert np.allclose(spread.score_items(players), alone.score_items(players), atol=1e-7)
+    assert np.allclose(spread.score_items(players), alone.score_items(players), atol=1e-6)
     assert list(spread.feature_names_in_) == sorted(players)
 
     table = pd.DataFrame(
@@ -487,7 +487,7 @@ def test_names_that_training_has_not_seen_on_a_cluster(client):
         spread = Davidson(unknown=unknown).fit(da.from_array(names, chunks=(20, 2)), da.from_array(y, chunks=20))
         for method in ("predict", "margins", "predict_proba"):
             found = getattr(spread, method)(new).compute()
-            assert np.allclose(found, getattr(alone, method)(new.compute()), atol=1e-7, equal_nan=True), (
+            assert np.allclose(found, getattr(alone, method)(new.compute()), atol=1e-6, equal_nan=True), (
                 unknown,
                 method,
             )
