@@ -214,7 +214,7 @@ class Comparer(Machine):
         """How much speaks for left, no difference and right: three columns, in the order of ``classes_``.
 
         Of machines with probabilities these are their logarithms. Of others, with the margin m and the threshold τ of a pair, they are
-        -m - τ, τ - |m| and m - τ, of which the largest is what is predicted (predictions go by the threshold in either case, and where
+        ``-m - τ``, ``τ - |m|`` and ``m - τ``, of which the largest is what is predicted (predictions go by the threshold in either case, and where
         that was chosen by its error, they are not always what is most probable). The margin itself is in :meth:`margins`.
         """
         margins, signs, thresholds, chances = self._judged(pairs, context)
