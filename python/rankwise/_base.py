@@ -77,6 +77,7 @@ class Machine(BaseEstimator):
 
     _model: _core.Model
     _has_groups: bool
+    _support_rows: Optional[NDArray[np.int64]]
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
 
@@ -121,6 +122,14 @@ class Machine(BaseEstimator):
             ended = json.loads(model.description())
             gap = float("nan") if ended["gap"] is None else float(ended["gap"])
             tell(int(ended["iterations"]), gap, float(self.get_params(deep=False)["tol"]))
+
+    def _with_support(self, model: _core.Model, items: _core.Items, X: Any) -> _core.Model:
+        """Finds the model's support items among those of the fit, and calls them what the rows of ``X`` are called."""
+        self._support_rows = model.support_among(items)
+        called = _input.row_names(X)
+        if self._support_rows is None or called is None:
+            return model
+        return model.with_support_names([str(called[row]) for row in self._support_rows])
 
     # Reading data
 
@@ -260,6 +269,17 @@ class Machine(BaseEstimator):
         if found is None:
             raise AttributeError("support_ is only known after fit, not after load")
         return found
+
+    @property
+    def support_names_(self) -> NDArray[np.str_]:
+        """What the support items are called: names of a table's index that has a name or holds words, or ids of a file."""
+        self._support("support_names_")
+        names = self._model.support_names
+        if names is None:
+            raise AttributeError(
+                "support_names_ is only known where items have names: give a table whose index has a name or holds words"
+            )
+        return np.asarray(names, dtype=np.str_)
 
     # Files
 

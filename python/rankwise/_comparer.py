@@ -67,21 +67,21 @@ class Comparer(Machine):
                 tell,
             )
             self._end(tell, model)
-        self._support_rows = self._find_support(model, pairs)
+        model = self._find_support(model, pairs)
         self.classes_ = classes
         return self._adopt(model, names)
 
-    def _find_support(self, model: _core.Model, pairs: Any) -> Optional[NDArray[np.int64]]:
-        if model.support is None:
-            return None
+    def _find_support(self, model: _core.Model, pairs: Any) -> _core.Model:
+        self._support_rows = None
+        if model.support is None or model.is_of_names:
+            return model
         items = np.asarray(pairs)
-        if model.is_of_names:
-            return None
         if items.ndim == 3:
-            return model.support_among(_input.items(_input.floats(items, "pairs").reshape(-1, items.shape[2])))
+            sides = _input.floats(items, "pairs").reshape(-1, items.shape[2])
+            return self._with_support(model, _input.items(sides), sides)
         if callable(self.preprocessor):
-            return None
-        return model.support_among(_input.items(self.preprocessor, "preprocessor"))
+            return model
+        return self._with_support(model, _input.items(self.preprocessor, "preprocessor"), self.preprocessor)
 
     def _read(self, pairs: Any, context: Any, fitting: bool = False) -> tuple[_core.Pairs, Optional[list[str]]]:
         """Pairs as the compiled part has them, and the names of features."""

@@ -140,6 +140,14 @@ def column_names(X: Any) -> Optional[list[str]]:
     return None
 
 
+def row_names(X: Any) -> Any:
+    """What the rows of a frame of pandas are called, if its index has a name or holds words; numbers alone count rows."""
+    index = getattr(X, "index", None)
+    if not hasattr(X, "iloc") or index is None:
+        return None
+    return index if index.name is not None or index.dtype.kind in "OTU" else None
+
+
 def items(X: Any, name: str = "X") -> _core.Items:
     """Rows of features from an array, a sparse matrix or a table."""
     try:

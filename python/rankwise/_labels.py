@@ -224,7 +224,7 @@ class SVC(Machine):
                 params, items, numbers.astype(np.uint32).ravel(), called, weights, margins, self._threads(), tell
             )
             self._end(tell, model)
-        self._support_rows = model.support_among(items)
+        model = self._with_support(model, items, X)
         kept = model.classes or []
         self.classes_ = classes if len(kept) == len(classes) else classes[[called.index(name) for name in kept]]
         return self._adopt(model, names)
@@ -321,6 +321,11 @@ class SVC(Machine):
     def support_(self) -> NDArray[np.int64]:
         """The numbers of the support items among those of the fit, class by class; of equal ones the first."""
         return super().support_[self._support_by_class("support_")[0]]
+
+    @property
+    def support_names_(self) -> NDArray[np.str_]:
+        """What the support items are called, class by class."""
+        return super().support_names_[self._support_by_class("support_names_")[0]]
 
     @property
     def n_support_(self) -> NDArray[np.int32]:
@@ -451,7 +456,7 @@ class SVR(Machine):
                 self._method, self._params(), items, values, None, weights, None, None, self._threads(), tell
             )
             self._end(tell, model)
-        self._support_rows = model.support_among(items)
+        model = self._with_support(model, items, X)
         return self._adopt(model, names)
 
     def predict(self, X: Any) -> Array:

@@ -71,7 +71,7 @@ class Ranker(Machine):
                 self._method, params, items, labels, groups, weights, of_groups, start, self._threads(), tell
             )
             self._end(tell, model)
-        self._support_rows = model.support_among(items)
+        model = self._with_support(model, items, X)
         self._has_groups = groups is not None
         return self._adopt(model, names)
 

@@ -310,8 +310,7 @@ def _tune_items(
             tell,
         )
         estimator._has_groups = groups is not None
-    estimator._support_rows = model.support_among(items)
-    return model, names
+    return estimator._with_support(model, items, X), names
 
 
 def _places(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.uint32]:
@@ -346,7 +345,7 @@ def _tune_pairs(
         estimator._method, params, search, pairs, outcomes(y, n, "y"), _input.groups(qid, n), _input.weights(sample_weight, n), held,
         estimator._threads(), tell,
     )  # fmt: skip
-    estimator._support_rows = estimator._find_support(model, X)
+    model = estimator._find_support(model, X)
     estimator.classes_ = np.array([-1, 0, 1])
     return model, names
 

@@ -241,6 +241,24 @@ impl Model {
         Ok(Some((Items::of(py, support.clone(), None)?, coefficients.unbind())))
     }
 
+    /// What its support items are called, where items had names.
+    #[getter]
+    fn support_names(&self) -> Option<Vec<String>> {
+        self.model.training.support_names.clone()
+    }
+
+    /// The same model, whose support items are called so.
+    fn with_support_names(&self, py: Python<'_>, names: Vec<String>) -> PyResult<Self> {
+        let mut model = (*self.model).clone();
+        let n_support = model.scorer.function.support().map_or(0, Features::n_rows);
+        if names.len() != n_support {
+            let expected = format!("{n_support} names of support items");
+            return Err(raise(py)(Error::parameter("names", names.len(), expected)));
+        }
+        model.training.support_names = Some(names);
+        Ok(Model::new(model))
+    }
+
     /// Which of the items its support items are: of equal ones the first. None for linear models, and if some are not among them.
     fn support_among<'py>(&self, py: Python<'py>, items: &Items) -> PyResult<Option<Bound<'py, PyArray1<i64>>>> {
         let (model, items) = (Arc::clone(&self.model), Arc::clone(&items.items));

@@ -141,3 +141,37 @@ def test_a_loaded_model_of_names_does_not_ask_for_features(tmp_path):
         warnings.simplefilter("error")
         loaded.predict(PAIRS)
         loaded.set_params(unknown="average").predict(NEW)
+
+
+def test_support_items_are_called_what_a_table_calls_its_rows(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 3
+    names = np.array([f"doc {k}" for k in range(40)])
+    table = pandas.DataFrame(X, columns=["a", "b"], index=names)
+    pairs = rng.integers(0, 40, size=(60, 2))
+    judged = np.sign(X[pairs[:, 1], 0] - X[pairs[:, 0], 0]).astype(int)
+    fitted = [
+        rankwise.RankSVM(kernel="rbf").fit(table, y),
+        rankwise.OrdinalSVM(kernel="rbf").fit(table, y),
+        rankwise.SVC(kernel="rbf").fit(table, y),
+        rankwise.SVR(kernel="rbf").fit(table, y.astype(float)),
+        rankwise.RankingVectorMachine(kernel="rbf").fit(table, y),
+        CompareSVM(kernel="rbf", preprocessor=table).fit(pairs, judged),
+        rankwise.tune(rankwise.RankSVM(kernel="rbf"), table, y, grid={"C": [0.1, 1.0]}, folds=2).best_estimator_,
+    ]
+    for machine in fitted:
+        np.testing.assert_array_equal(machine.support_names_, names[machine.support_])
+        machine.save(tmp_path / "model")
+        np.testing.assert_array_equal(rankwise.load(tmp_path / "model").support_names_, machine.support_names_)
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(machine)).support_names_, machine.support_names_)
+    # Numbers that nobody gave count rows, and an index with a name has been given.
+    for plain in (X, pandas.DataFrame(X), pandas.DataFrame(X)[::-1]):
+        with pytest.raises(AttributeError, match="index"):
+            rankwise.RankSVM(kernel="rbf").fit(plain, y).support_names_
+    numbered = pandas.DataFrame(X, index=pandas.Index(range(100, 140), name="document"))
+    assert set(rankwise.RankSVM(kernel="rbf").fit(numbered, y).support_names_) <= {str(n) for n in range(100, 140)}
+    with pytest.raises(AttributeError, match="kernel"):
+        rankwise.RankSVM().fit(table, y).support_names_
+    by_name = CompareSVM(kernel="rbf").fit(PAIRS, Y)
+    assert set(by_name.support_names_) <= set(STRENGTH)

@@ -100,3 +100,28 @@ fn escapes_in_names_and_warnings_do_not_reach_a_terminal() {
     }
     assert!(ran.out.contains("␛[2Jnothing to see␊error: \\u{9b}31m") && ran.err.contains("see␊error"), "{}", ran.out);
 }
+
+/// They were called #1, #2 and so on.
+#[test]
+fn support_items_have_the_ids_of_the_data() {
+    let room = Room::new();
+    let mut items = "id,qid,label,x,y\n".to_string();
+    (0..12).for_each(|k| items += &format!("wine {k},q,{},{k},{}\n", k % 3, k * k % 5));
+    room.write("items.csv", &items);
+    for method in ["rank", "ordinal", "classify", "rvm"] {
+        room.run(&format!("train items.csv --method {method} --kernel rbf -o m")).ends(0);
+        if method == "classify" {
+            continue; // several machines, of which no single item is told
+        }
+        let shown = room.run("inspect m").ends(0).out;
+        assert!(shown.contains("wine ") && !shown.contains(" #"), "{shown}");
+        let json = room.run("inspect m --json").ends(0).json();
+        let names: Vec<&str> =
+            json["coefficients"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
+        assert!(!names.is_empty() && names.iter().all(|name| name.starts_with("wine ")), "{names:?}");
+        room.run("report m items.csv -o report.html").ends(0);
+        assert!(room.read("report.html").contains(">wine "), "{method}");
+    }
+    room.run("tune items.csv --kernel rbf --grid C=0.1,1 --folds 2 -o m").ends(0);
+    assert!(room.run("inspect m").ends(0).out.contains("wine "));
+}

@@ -92,6 +92,9 @@ struct BandWeight {
 struct Coefficient {
     /// Number of the support item, counted from 1.
     item: usize,
+    /// What it is called, where the training data had ids.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     coefficient: f64,
     features: Vec<f64>,
 }
@@ -229,7 +232,8 @@ impl<'a> Inspection<'a> {
             }
             ScoreFunction::Several { .. } => (None, None),
             ScoreFunction::Kernel { support, coefficients, .. } => {
-                (None, Some(largest_coefficients(support, coefficients, top)))
+                let names = model.training.support_names.as_deref();
+                (None, Some(largest_coefficients(support, names, coefficients, top)))
             }
         };
         Inspection {
@@ -285,7 +289,8 @@ impl<'a> Inspection<'a> {
                 if entry.features.len() > SHOWN_FEATURES {
                     features += ", …";
                 }
-                [format!("#{}", entry.item), rounded(entry.coefficient), features]
+                let item = entry.name.clone().unwrap_or_else(|| format!("#{}", entry.item));
+                [item, rounded(entry.coefficient), features]
             });
             text += &table(["item", "coefficient", "features"], rows);
         }
@@ -361,11 +366,21 @@ fn largest_weights(scorer: &Scorer, weights: &[f64], top: usize) -> Vec<Weight> 
     largest(weights, top).into_iter().map(|at| Weight { feature: name(at), weight: weights[at] }).collect()
 }
 
-fn largest_coefficients(support: &Features, coefficients: &[f64], top: usize) -> Vec<Coefficient> {
+fn largest_coefficients(
+    support: &Features,
+    names: Option<&[String]>,
+    coefficients: &[f64],
+    top: usize,
+) -> Vec<Coefficient> {
     let entry = |at: usize| {
         let mut features = vec![0.0; support.n_cols()];
         support.copy_row(at, &mut features);
-        Coefficient { item: at + 1, coefficient: coefficients[at], features }
+        Coefficient {
+            item: at + 1,
+            name: names.map(|names| names[at].clone()),
+            coefficient: coefficients[at],
+            features,
+        }
     };
     largest(coefficients, top).into_iter().map(entry).collect()
 }

@@ -44,7 +44,7 @@ impl RankSvm {
         let started = Instant::now();
         self.effort.in_pool(|threads| {
             let model = self.fit_both_here(data, judged, start, self.effort.limits(started, watch))?;
-            Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
+            Fit::new(model, &data.items, started, threads)
         })
     }
 

@@ -193,7 +193,7 @@ impl SvmClassifier {
             let mut model = record.model(&machines, &ground, &data.items, scaler.as_ref());
             model.classes = Some(data.classes.clone());
             model.class_rule = Some(rule);
-            Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
+            Fit::new(model, &data.items, started, threads)
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::data::Items;
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::progress::Watch;
@@ -89,6 +90,18 @@ pub struct Fit {
     pub seconds: f64,
     /// Threads used.
     pub threads: usize,
+}
+
+impl Fit {
+    /// A model that was fitted to these items, from `started` on. Its support items are called what the items are called.
+    pub(super) fn new(mut model: Model, items: &Items, started: Instant, threads: usize) -> Result<Fit> {
+        if let Some(ids) = &items.ids {
+            let rows = model.scorer.support_among(items)?;
+            model.training.support_names =
+                rows.map(|rows| rows.into_iter().map(|row| ids[row as usize].clone()).collect());
+        }
+        Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
+    }
 }
 
 /// Consuming setters named like the fields they set.

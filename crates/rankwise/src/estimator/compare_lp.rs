@@ -126,7 +126,7 @@ impl CompareLp {
         let started = Instant::now();
         self.effort.in_pool(|threads| {
             let model = self.fit_here(data, self.effort.limits(started, watch))?;
-            Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
+            Fit::new(model, &data.set.items, started, threads)
         })
     }
 
@@ -339,6 +339,7 @@ impl CompareLp {
             iterations: solution.steps,
             stop: solution.stop,
             support,
+            support_names: None,
             support_pairs: solution.n_support,
             collapsed: false,
             tie_share: TieShare::of(data, |k| margin(k).abs() <= 1.0),

@@ -88,6 +88,7 @@ impl ItemRecord<'_> {
             iterations: machines.iter().map(|machine| machine.steps).sum(),
             stop,
             support,
+            support_names: None,
             support_pairs: 0,
             collapsed: false,
             tie_share: TieShare { observed: 0.0, predicted: 0.0 },

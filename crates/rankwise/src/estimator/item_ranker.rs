@@ -279,6 +279,7 @@ impl Record<'_> {
             iterations: solution.steps,
             stop: solution.stop,
             support,
+            support_names: None,
             support_pairs: 0,
             collapsed: false,
             tie_share: TieShare { observed: 0.0, predicted: 0.0 },

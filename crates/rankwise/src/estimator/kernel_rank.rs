@@ -72,7 +72,7 @@ impl RankSvm {
                 record.certificate = "relative duality gap of the machine without approximation";
             }
             let model = record.kernel_model(function, solution, &data.items, scaler.as_ref());
-            Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
+            Fit::new(model, &data.items, started, threads)
         })
     }
 

@@ -157,7 +157,7 @@ impl OnlineSvm {
             run.learn_whole(data, watch)?;
             run.measure(data)?;
             let model = run.finish(why_to_scale(self.scale, &data.items).into_iter().collect())?;
-            Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
+            Fit::new(model, &data.items, started, threads)
         })
     }
 

@@ -534,6 +534,7 @@ impl OnlineRun {
             iterations: self.steps_made,
             stop: if is_met { Stop::Converged } else { self.stop.unwrap_or(Stop::MaxIter) },
             support: None,
+            support_names: None,
             support_pairs: 0,
             collapsed: false,
             tie_share: TieShare { observed: 0.0, predicted: 0.0 },

@@ -180,7 +180,7 @@ impl OrdinalSvm {
             let moved = taken_bias(&mut model);
             let thresholds = thresholds.into_iter().map(|threshold| threshold - moved).collect();
             model.grades = Some(GradeRule { grades: labels.grades, thresholds, cuts: labels.cuts });
-            Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
+            Fit::new(model, &data.items, started, threads)
         })
     }
 

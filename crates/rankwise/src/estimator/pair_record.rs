@@ -92,6 +92,7 @@ impl PairMachine {
                 ScoreFunction::Kernel { coefficients, .. } => Some(coefficients.len()),
                 ScoreFunction::Landmarks { map, .. } => Some(map.len()),
             },
+            support_names: None,
             support_pairs: solution.n_support_pairs(),
             collapsed: solution.collapsed,
             tie_share,

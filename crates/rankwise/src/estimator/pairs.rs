@@ -133,7 +133,7 @@ impl PairMachine {
             } else {
                 self.fit_here(data, watch, started)?
             };
-            Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
+            Fit::new(model, &data.set.items, started, threads)
         })
     }
 

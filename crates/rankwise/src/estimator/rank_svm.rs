@@ -147,7 +147,7 @@ impl RankSvm {
             let mut warnings: Vec<String> = why_to_scale(self.scale, &data.items).into_iter().collect();
             warnings.extend(why_dropped(path.sums.counts()));
             let model = path.fit(self.c, self.effort.limits(started, watch), warnings)?;
-            Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
+            Fit::new(model, &data.items, started, threads)
         })
     }
 

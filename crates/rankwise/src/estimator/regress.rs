@@ -162,7 +162,7 @@ impl SvmRegressor {
             };
             let machines = ground.measured(vec![machine], aim.limits, self.effort.cache_mb)?;
             let model = record.model(&machines, &ground, &data.items, scaler.as_ref());
-            Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
+            Fit::new(model, &data.items, started, threads)
         })
     }
 

@@ -117,7 +117,7 @@ impl Ridge {
                 warnings: why_to_scale(self.scale, &data.items).into_iter().collect(),
             };
             let model = record.model(solution.checked()?, &data.items, scaler.as_ref());
-            Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
+            Fit::new(model, &data.items, started, threads)
         })
     }
 }

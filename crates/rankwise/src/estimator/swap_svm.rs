@@ -135,7 +135,7 @@ impl SwapSvm {
                 let function = items.function(&solution.weights);
                 self.record(counts, warnings).kernel_model(function, solution, &data.items, scaler.as_ref())
             };
-            Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
+            Fit::new(model, &data.items, started, threads)
         })
     }
 

@@ -279,7 +279,7 @@ impl VectorMachine<'_> {
         let started = Instant::now();
         self.effort.in_pool(|threads| {
             let model = self.fit_here(data, self.effort.limits(started, watch))?;
-            Ok(Fit { model, seconds: started.elapsed().as_secs_f64(), threads })
+            Fit::new(model, &data.items, started, threads)
         })
     }
 

@@ -1,6 +1,7 @@
 //! What must hold of a model before it is saved or, read from a file, before it may score.
 
 use super::{Basis, Model, ScoreFunction};
+use crate::data::Features;
 
 impl Model {
     /// Says what contradicts itself or is not a number, if anything does.
@@ -67,6 +68,10 @@ impl Model {
                     return Err(format!("the factor of {r} landmarks is impossible"));
                 }
             }
+        }
+        if let Some(names) = &self.training.support_names {
+            let n_support = scorer.function.support().map_or(0, Features::n_rows);
+            has_length("names of support items", names.len(), "support items", n_support)?;
         }
         if let Some(band) = &self.band {
             let n = match &scorer.function {

@@ -102,6 +102,15 @@ impl ScoreFunction {
         }
     }
 
+    /// The support items, scaled, where scores are sums of their kernel values.
+    pub fn support(&self) -> Option<&Features> {
+        match self {
+            ScoreFunction::Kernel { support, .. }
+            | ScoreFunction::Several { basis: Basis::Kernel { support, .. }, .. } => Some(support),
+            _ => None,
+        }
+    }
+
     /// How many machines there are.
     pub fn n_machines(&self) -> usize {
         match self {
@@ -219,11 +228,7 @@ impl Scorer {
     /// Which of the items the support items are, of equal ones the first; `None` for a function without support items, and where
     /// one of them is not among the items.
     pub fn support_among(&self, items: &Items) -> Result<Option<Vec<u32>>> {
-        let (ScoreFunction::Kernel { support, .. }
-        | ScoreFunction::Several { basis: Basis::Kernel { support, .. }, .. }) = &self.function
-        else {
-            return Ok(None);
-        };
+        let Some(support) = self.function.support() else { return Ok(None) };
         let features = self.read(items)?;
         let mut rows_of: HashMap<u64, Vec<u32>> = HashMap::new();
         let hashes: Vec<u64> = (0..features.n_rows()).into_par_iter().map(|row| features.hash_row(row)).collect();

@@ -233,6 +233,9 @@ pub struct Training {
     pub stop: Stop,
     /// Items with a nonzero coefficient; `None` for linear models.
     pub support: Option<usize>,
+    /// What the support items are called, in the order of the model's, where the data have ids: of equal items the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub support_names: Option<Vec<String>>,
     /// Distinct pairs with a nonzero coefficient.
     pub support_pairs: usize,
     /// The constant answer is the optimum of the hinge.

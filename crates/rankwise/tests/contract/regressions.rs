@@ -3,9 +3,15 @@
 use std::time::Instant;
 
 use rankwise::data::simulate::{Norm, Simulation};
-use rankwise::data::{ClassItems, Comparisons, Features, Items, Outcome, Pair, PairSet, Precision, Random};
+use rankwise::data::{
+    ClassItems, Comparisons, Features, Items, Outcome, Pair, PairSet, Precision, Random, Ranking, Scale,
+};
+use rankwise::io::{model_from_bytes, model_to_bytes};
 use rankwise::model::{ScoreFunction, ThresholdRule};
-use rankwise::{CompareRank, CompareSvm, Davidson, Effort, Error, Gamma, Kernel, Loss, Stop, SvmClassifier, Variant};
+use rankwise::{
+    CompareLp, CompareRank, CompareSvm, Davidson, Effort, Error, Gamma, Kernel, Loss, Model, OneNormRankSvm,
+    OrdinalSvm, RankSvm, RankingVectorMachine, Stop, SvmClassifier, SvmRegressor, SwapSvm, Variant,
+};
 
 fn simulated(n_pairs: usize, seed: u64) -> Comparisons {
     Simulation { norm: Norm::L1, n_pairs, ties: 0.5, noise: 0.25, seed }.draw().unwrap()
@@ -209,4 +215,60 @@ fn pairs_of_items_with_large_features_are_learnt_from() {
             assert!(bound <= c * losses * 1.001, "C = {c}, unit {unit}: nothing is below {bound}");
         }
     }
+}
+
+/// They were numbers that nobody knew.
+#[test]
+fn support_items_are_called_what_the_data_call_them() {
+    let mut random = Random::new(8);
+    let n = 40;
+    let values: Vec<f64> = (0..2 * n).map(|at| random.normal() * if at % 2 == 0 { 1.0 } else { 50.0 }).collect();
+    let features = Features::dense(2, values.clone(), Precision::Auto).unwrap();
+    let items = |ids| Items::new(features.clone(), None, ids).unwrap();
+    let ids: Vec<String> = (0..n).map(|item| format!("item {item}")).collect();
+    let labels: Vec<f64> = (0..n).map(|item| (values[2 * item].abs() * 2.0).floor().min(2.0)).collect();
+    let kernel = Kernel::rbf(0.5);
+    let scale = Scale::Standard;
+    let fits = |ids: Option<Vec<String>>| -> Vec<(&str, Model)> {
+        let ranking = Ranking::new(items(ids.clone()), labels.clone(), None).unwrap();
+        let classes = ClassItems::of_labels(items(ids.clone()), &labels).unwrap();
+        let pairs: Vec<Pair> =
+            (0..n as u32).map(|item| Pair { left: item, right: (7 * item + 3) % n as u32 }).collect();
+        let margin = |pair: &Pair| labels[pair.right as usize] - labels[pair.left as usize];
+        let outcomes = pairs.iter().map(|pair| Outcome::of_margin(margin(pair), 0.0)).collect();
+        let judged = Comparisons::new(PairSet::new(items(ids), pairs).unwrap(), outcomes, None, None).unwrap();
+        vec![
+            ("rank", RankSvm::new().kernel(kernel).scale(scale).fit(&ranking).unwrap().model),
+            ("swap", SwapSvm::new().kernel(kernel).scale(scale).fit(&ranking).unwrap().model),
+            ("rvm", RankingVectorMachine::new().kernel(kernel).scale(scale).fit(&ranking).unwrap().model),
+            ("rank-l1", OneNormRankSvm::new().kernel(kernel).scale(scale).fit(&ranking).unwrap().model),
+            ("ordinal", OrdinalSvm::new().kernel(kernel).scale(scale).fit(&ranking).unwrap().model),
+            ("regress", SvmRegressor::new().kernel(kernel).scale(scale).fit(&ranking).unwrap().model),
+            ("classify", SvmClassifier::new().kernel(kernel).scale(scale).fit(&classes).unwrap().model),
+            ("compare", CompareSvm::new().kernel(kernel).scale(scale).fit(&judged).unwrap().model),
+            ("pair-rank", CompareRank::new(Variant::Rank).kernel(kernel).scale(scale).fit(&judged).unwrap().model),
+            ("davidson", Davidson::new().kernel(kernel).scale(scale).fit(&judged).unwrap().model),
+            ("compare-lp", CompareLp::new().c(1.0).kernel(kernel).scale(scale).fit(&judged).unwrap().model),
+        ]
+    };
+    for (name, model) in fits(Some(ids.clone())) {
+        let support = model.scorer.function.support().unwrap();
+        let names = model.training.support_names.clone().unwrap();
+        assert!(support.n_rows() > 1 && names.len() == support.n_rows(), "{name}: {names:?}");
+        let (scaler, rows) = (model.scorer.scaler.as_ref().unwrap(), support.to_dense());
+        for (called, row) in names.iter().zip(rows.chunks_exact(2)) {
+            let item = ids.iter().position(|id| id == called).unwrap();
+            for (k, x) in row.iter().enumerate() {
+                let own = x * scaler.divisor[k] + scaler.shift[k];
+                assert!((own - values[2 * item + k]).abs() <= 1e-5 * scaler.divisor[k], "{name}: {called}");
+            }
+        }
+        let loaded = model_from_bytes("model".as_ref(), &model_to_bytes(&model).unwrap()).unwrap();
+        assert_eq!(loaded.training.support_names.as_ref(), Some(&names), "{name}");
+        // Names that are not theirs.
+        let mut other = model.clone();
+        other.training.support_names = Some(names[1..].to_vec());
+        assert!(model_to_bytes(&other).unwrap_err().to_string().contains("names of support items"), "{name}");
+    }
+    assert!(fits(None).iter().all(|(_, model)| model.training.support_names.is_none()));
 }

@@ -50,6 +50,7 @@ fn training(kernel: KernelFunction, method: Method) -> Training {
         iterations: 12,
         stop: Stop::Converged,
         support: None,
+        support_names: None,
         support_pairs: 5,
         collapsed: false,
         tie_share: TieShare { observed: 3.0 / 7.0, predicted: 2.0 / 7.0 },
@@ -102,7 +103,10 @@ fn biased() -> Model {
 fn rbf_f64() -> Model {
     let support = Features::dense(2, vec![0.1, 0.2, 1e9 + 0.3, -0.4], Precision::F64).unwrap();
     let coefficients = vec![0.5, -1.0 / 7.0];
-    model(ScoreFunction::Kernel { kernel: KernelFunction::Rbf { gamma: 0.3 }, support, coefficients, bias: 0.0 }, 2)
+    let kernel = KernelFunction::Rbf { gamma: 0.3 };
+    let mut model = model(ScoreFunction::Kernel { kernel, support, coefficients, bias: 0.0 }, 2);
+    model.training.support_names = Some(vec!["größe, \"a\\b\"\n".into(), String::new()]);
+    model
 }
 
 fn rbf_f32() -> Model {

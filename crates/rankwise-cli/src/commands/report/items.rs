@@ -134,7 +134,7 @@ impl<'a> Subject<'a> {
         content::what_was_trained(&mut page, self.model);
         tuning::section(&mut page, training, &mut pictures);
         self.how_well(&mut page, &mut pictures);
-        ranking_function::parts(&mut page, &self.model.scorer, &self.data.items, &mut pictures);
+        ranking_function::parts(&mut page, self.model, &mut pictures);
         self.worst_groups(&mut page);
         (page, pictures)
     }

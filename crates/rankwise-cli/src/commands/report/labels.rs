@@ -99,7 +99,7 @@ fn tell_classes(
     page.paragraph(HOPE);
     confusion(&mut page, &classified);
     reliability(&mut page, &classified, &mut pictures);
-    ranking_function::parts(&mut page, &model.scorer, items, &mut pictures);
+    ranking_function::parts(&mut page, model, &mut pictures);
     let svg = write(args, &page, &pictures)?;
     warnings.iter().for_each(|warning| output.warning(warning));
     output.summary(
@@ -186,7 +186,7 @@ pub(super) fn of_values(model: &Model, data: &Ranking, source: &Source, args: &R
     if !present.is_empty() {
         show(&mut page, value_figures(model, data, &values, &present), &mut pictures);
     }
-    ranking_function::parts(&mut page, &model.scorer, &data.items, &mut pictures);
+    ranking_function::parts(&mut page, model, &mut pictures);
     let svg = write(args, &page, &pictures)?;
     output.summary(
         || {

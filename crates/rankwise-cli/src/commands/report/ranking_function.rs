@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use rankwise::data::{Features, Items, Outcome, Precision};
-use rankwise::model::{ScoreFunction, Scorer};
+use rankwise::model::{Model, ScoreFunction, Scorer};
 
 use super::content::{beside, show};
 use super::mistakes::{FEW_FEATURES, spelled};
@@ -22,9 +22,9 @@ const GRID: usize = 81;
 
 /// Adds the sections.
 pub(super) fn sections(page: &mut Page, findings: &Findings<'_>, pictures: &mut Vec<Picture>) {
-    let Subject { model, data, .. } = &findings.subject;
+    let Subject { model, .. } = &findings.subject;
     let scorer = &model.scorer;
-    parts(page, scorer, &data.set.items, pictures);
+    parts(page, model, pictures);
     if scorer.n_features == 2 && !scorer.are_indicators {
         page.section("Level curves");
         match levels(findings) {
@@ -34,13 +34,14 @@ pub(super) fn sections(page: &mut Page, findings: &Findings<'_>, pictures: &mut 
     }
 }
 
-/// Adds the section of weights, of the items' own scores, or of support items, which have the names of equal `items`.
-pub(super) fn parts(page: &mut Page, scorer: &Scorer, items: &Items, pictures: &mut Vec<Picture>) {
+/// Adds the section of weights, of the items' own scores, or of support items.
+pub(super) fn parts(page: &mut Page, model: &Model, pictures: &mut Vec<Picture>) {
+    let scorer = &model.scorer;
     let parts = match &scorer.function {
         ScoreFunction::Linear { weights, .. } if scorer.are_indicators => Parts::scores(scorer, weights),
         ScoreFunction::Linear { weights, .. } => Parts::weights(scorer, weights),
         ScoreFunction::Landmarks { weights, .. } => Parts::weights(scorer, &weights[..scorer.n_features]),
-        ScoreFunction::Kernel { support, coefficients, .. } => Parts::support(scorer, items, support, coefficients),
+        ScoreFunction::Kernel { support, coefficients, .. } => Parts::support(model, support, coefficients),
         ScoreFunction::Several { .. } => return, // no one function to show
     };
     page.section(parts.heading);
@@ -104,12 +105,12 @@ impl Parts {
         }
     }
 
-    fn support(scorer: &Scorer, items: &Items, support: &Features, coefficients: &[f64]) -> Self {
-        let names = SupportNames::new(scorer, items);
+    fn support(model: &Model, support: &Features, coefficients: &[f64]) -> Self {
+        let scorer = &model.scorer;
         let has_features = !scorer.are_indicators && (1..=FEW_FEATURES).contains(&support.n_cols());
         let part = |at: usize| {
             let own = own_units(scorer, support, at);
-            let label = names.find(scorer, support, at).unwrap_or_else(|| {
+            let label = support_name(model, support, at).unwrap_or_else(|| {
                 let short = own.iter().map(|&value| short(value)).collect::<Vec<_>>().join(", ");
                 if own.len() <= 3 { format!("({short})") } else { format!("support item #{}", at + 1) }
             });
@@ -180,44 +181,20 @@ fn own_units(scorer: &Scorer, support: &Features, row: usize) -> Vec<f64> {
     values
 }
 
-/// Names of support items: a model keeps none, so they are those of the given items with the same features.
-struct SupportNames<'a> {
-    items: &'a Items,
-    known: HashMap<Vec<u32>, u32>,
-}
-
-impl<'a> SupportNames<'a> {
-    fn new(scorer: &Scorer, items: &'a Items) -> Self {
-        let mut known = HashMap::new();
-        let columns = columns(scorer, items);
-        if let (Some(_), Some(columns), false) = (&items.ids, columns, items.are_indicators) {
-            let mut row = vec![0.0; items.features.n_cols()];
-            for item in 0..items.n_items() {
-                items.features.copy_row(item, &mut row);
-                let own: Vec<f64> = columns.iter().map(|&column| row[column]).collect();
-                known.entry(key(&own)).or_insert(item as u32);
+/// What a support item is called: as in the training data, or what it indicates.
+fn support_name(model: &Model, support: &Features, row: usize) -> Option<String> {
+    if let Some(names) = &model.training.support_names {
+        return names.get(row).cloned();
+    }
+    let mut name = None;
+    if model.scorer.are_indicators {
+        support.for_each_in_row(row, |column, value| {
+            if value != 0.0 {
+                name = Some(feature_name(&model.scorer, column));
             }
-        }
-        SupportNames { items, known }
+        });
     }
-
-    fn find(&self, scorer: &Scorer, support: &Features, row: usize) -> Option<String> {
-        if scorer.are_indicators {
-            let mut name = None;
-            support.for_each_in_row(row, |column, value| {
-                if value != 0.0 {
-                    name = Some(feature_name(scorer, column));
-                }
-            });
-            return name;
-        }
-        self.known.get(&key(&own_units(scorer, support, row))).map(|&item| self.items.name(item))
-    }
-}
-
-/// Training may have kept fewer digits than the file has, and scaling back and forth rounds: some digits less still.
-fn key(row: &[f64]) -> Vec<u32> {
-    row.iter().map(|&value| ((value as f32).to_bits().wrapping_add(0x80)) & 0xffff_ff00).collect()
+    name
 }
 
 /// Where the model's features stand in the data.
