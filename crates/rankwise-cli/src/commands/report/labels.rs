@@ -1,6 +1,6 @@
 //! `report` of a classifier, a model of grades or a regression: metrics beside a constant answer, confusion, probabilities, errors.
 
-use rankwise::data::{Items, Ranking};
+use rankwise::data::Ranking;
 use rankwise::io::{self, Columns, Source};
 use rankwise::metrics::{ClassMetric, Classified, PredictedValues, ValueMetric};
 use rankwise::model::{ClassVerdicts, GradeRule, Model};
@@ -37,8 +37,7 @@ pub(super) fn of_classes(
     output: &Output,
 ) -> Run<()> {
     let (table, verdicts) = io::classify_items(source, columns, model)?;
-    let items = table.items.clone();
-    tell_classes(model, &items, &Known::new(model, table)?, &verdicts, source, args, output)
+    tell_classes(model, &Known::new(model, table)?, &verdicts, source, args, output)
 }
 
 /// Reports on a model of grades.
@@ -50,12 +49,11 @@ pub(super) fn of_grades(
     output: &Output,
 ) -> Run<()> {
     let verdicts = rule.verdicts(model.scorer.scores(&data.items)?);
-    tell_classes(model, &data.items, &Known::of_grades(rule, data), &verdicts, source, args, output)
+    tell_classes(model, &Known::of_grades(rule, data), &verdicts, source, args, output)
 }
 
 fn tell_classes(
     model: &Model,
-    items: &Items,
     known: &Known,
     verdicts: &ClassVerdicts,
     source: &Source,
