@@ -106,7 +106,7 @@ fn escapes_in_names_and_warnings_do_not_reach_a_terminal() {
 fn support_items_have_the_ids_of_the_data() {
     let room = Room::new();
     let mut items = "id,qid,label,x,y\n".to_string();
-    (0..12).for_each(|k| items += &format!("wine {k},q,{},{k},{}\n", k % 3, k * k % 5));
+    (0..12).for_each(|k| items += &format!("wine {k},{},{},{k},{}\n", k % 2, k % 3, k * k % 5));
     room.write("items.csv", &items);
     for method in ["rank", "ordinal", "classify", "rvm"] {
         room.run(&format!("train items.csv --method {method} --kernel rbf -o m")).ends(0);
