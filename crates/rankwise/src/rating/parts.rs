@@ -171,13 +171,12 @@ impl Arrows {
     }
 }
 
-/// Whether there are wins and ties, and numbers with a difference of at least 2 for every win and at most 2 for every tie:
-/// shortest paths (Bellman and Ford) over these differences, which exist unless a circle has a negative length.
+/// Whether there are wins and ties, and numbers with a difference of at least 2 for every win and at most 2 for every tie. Such
+/// numbers are lengths of shortest paths over these bounds, which exist unless a circle has a negative length.
 fn is_separable<'a>(n: usize, games: impl Iterator<Item = &'a Game> + Clone) -> bool {
-    let mut bounds: Vec<(u32, u32, i64)> = Vec::new();
+    let mut bounds: Vec<Bound> = Vec::new();
     let (mut n_wins, mut n_ties) = (0usize, 0usize);
     for game in games {
-        // (a, b, most): number of b ≤ number of a + most.
         match game.outcome {
             Outcome::Left => bounds.push((game.left, game.right, -2)),
             Outcome::Right => bounds.push((game.right, game.left, -2)),
@@ -190,56 +189,151 @@ fn is_separable<'a>(n: usize, games: impl Iterator<Item = &'a Game> + Clone) -> 
     }
     bounds.sort_unstable();
     bounds.dedup();
-    // A circle of wins is the usual end of it, and found without any paths.
-    if has_circle(n, &bounds) {
-        return false;
-    }
-    let mut numbers = vec![0i64; n];
-    for _ in 0..=n {
-        let mut has_moved = false;
-        for &(a, b, most) in &bounds {
-            let bound = numbers[a as usize] + most;
-            if numbers[b as usize] > bound {
-                numbers[b as usize] = bound;
-                has_moved = true;
-            }
-        }
-        if !has_moved {
-            return true;
-        }
-        // Without circles no path has more than n wins.
-        if numbers.iter().any(|&number| number < -2 * n as i64) {
-            return false;
-        }
-    }
-    false
+    !ShortestPaths::new(n, &bounds).has_negative_circle()
 }
 
-/// Whether somebody beats himself by way of others: what is left after everybody without losses has been taken away, again
-/// and again.
-fn has_circle(n: usize, bounds: &[(u32, u32, i64)]) -> bool {
-    let wins = || bounds.iter().filter(|bound| bound.2 < 0);
-    let mut starts = vec![0; n + 1];
-    let mut n_losses = vec![0usize; n];
-    for &(winner, loser, _) in wins() {
-        starts[winner as usize + 1] += 1;
-        n_losses[loser as usize] += 1;
+/// (a, b, most): number of b ≤ number of a + most.
+type Bound = (u32, u32, i64);
+
+/// Shortest paths from everywhere at once by passes in topological order (Goldberg and Radzik, *A heuristic improvement of the
+/// Bellman–Ford algorithm*, 1993): a pass follows all arcs that shorten a path, or make it as short in another way, from who is
+/// no longer up to date, so that a long chain takes one pass. These arcs usually show a negative circle long before all
+/// passes are made.
+struct ShortestPaths<'a> {
+    starts: Vec<usize>,
+    bounds: &'a [Bound],
+    numbers: Vec<i64>,
+    /// Whose shortest path comes by whom.
+    before: Vec<u32>,
+}
+
+/// A player on the way of a search in depth: the arc that is looked at next, and how many arcs on the way shorten something.
+struct OnTheWay {
+    player: u32,
+    next: usize,
+    n_shorter: usize,
+}
+
+/// Where a search in depth has been.
+#[derive(Clone, Copy, PartialEq)]
+enum Seen {
+    No,
+    /// At this place of the way.
+    OnTheWay(u32),
+    Done,
+}
+
+impl<'a> ShortestPaths<'a> {
+    const NOBODY: u32 = u32::MAX;
+
+    /// `bounds` are sorted.
+    fn new(n: usize, bounds: &'a [Bound]) -> Self {
+        let mut starts = vec![0; n + 1];
+        bounds.iter().for_each(|bound| starts[bound.0 as usize + 1] += 1);
+        (0..n).for_each(|k| starts[k + 1] += starts[k]);
+        ShortestPaths { starts, bounds, numbers: vec![0; n], before: vec![Self::NOBODY; n] }
     }
-    (0..n).for_each(|k| starts[k + 1] += starts[k]);
-    // Sorted by winner already.
-    let losers: Vec<u32> = wins().map(|bound| bound.1).collect();
-    let mut free: Vec<usize> = (0..n).filter(|&k| n_losses[k] == 0).collect();
-    let mut n_taken = 0;
-    while let Some(winner) = free.pop() {
-        n_taken += 1;
-        for &loser in &losers[starts[winner]..starts[winner + 1]] {
-            n_losses[loser as usize] -= 1;
-            if n_losses[loser as usize] == 0 {
-                free.push(loser as usize);
+
+    fn has_negative_circle(mut self) -> bool {
+        let n = self.numbers.len();
+        let mut late: Vec<u32> = (0..n as u32).collect();
+        let mut is_late = vec![false; n];
+        let mut seen = vec![Seen::No; n];
+        let mut n_arcs = 0;
+        while !late.is_empty() {
+            let Some(order) = self.in_order(&late, &mut seen) else { return true };
+            order.iter().for_each(|&player| seen[player as usize] = Seen::No);
+            late.clear();
+            for &player in order.iter().rev() {
+                is_late[player as usize] = false;
+                for &(_, b, most) in self.arcs_of(player) {
+                    n_arcs += 1;
+                    let bound = self.numbers[player as usize] + most;
+                    if self.numbers[b as usize] > bound {
+                        (self.numbers[b as usize], self.before[b as usize]) = (bound, player);
+                        is_late[b as usize] = true;
+                        late.push(b);
+                    }
+                }
+            }
+            late.retain(|&player| std::mem::take(&mut is_late[player as usize]));
+            // As much work as this takes.
+            if n_arcs > n {
+                n_arcs = 0;
+                if self.goes_round() {
+                    return true;
+                }
             }
         }
+        false
     }
-    n_taken < n
+
+    fn arcs_of(&self, player: u32) -> &'a [Bound] {
+        &self.bounds[self.starts[player as usize]..self.starts[player as usize + 1]]
+    }
+
+    /// By how much an arc shortens the path to its end, below 0.
+    fn change(&self, &(a, b, most): &Bound) -> i64 {
+        self.numbers[a as usize] + most - self.numbers[b as usize]
+    }
+
+    /// Whom arcs that do not lengthen paths reach from those of the late ones who shorten some, everybody behind those that his
+    /// arcs lead to; `None` where the way comes round and is shorter.
+    fn in_order(&self, late: &[u32], seen: &mut [Seen]) -> Option<Vec<u32>> {
+        let mut order = Vec::new();
+        let mut way: Vec<OnTheWay> = Vec::new();
+        for &first in late {
+            if seen[first as usize] != Seen::No || !self.arcs_of(first).iter().any(|arc| self.change(arc) < 0) {
+                continue;
+            }
+            seen[first as usize] = Seen::OnTheWay(0);
+            way.push(OnTheWay { player: first, next: self.starts[first as usize], n_shorter: 0 });
+            while let Some(&OnTheWay { player, next, n_shorter }) = way.last() {
+                if next == self.starts[player as usize + 1] {
+                    seen[player as usize] = Seen::Done;
+                    order.push(player);
+                    way.pop();
+                    continue;
+                }
+                if let Some(last) = way.last_mut() {
+                    last.next += 1;
+                }
+                let arc = &self.bounds[next];
+                let change = self.change(arc);
+                if change > 0 {
+                    continue;
+                }
+                let n_shorter = n_shorter + usize::from(change < 0);
+                match seen[arc.1 as usize] {
+                    Seen::No => {
+                        seen[arc.1 as usize] = Seen::OnTheWay(way.len() as u32);
+                        way.push(OnTheWay { player: arc.1, next: self.starts[arc.1 as usize], n_shorter });
+                    }
+                    Seen::OnTheWay(at) if n_shorter > way[at as usize].n_shorter => return None,
+                    // Round and as long as before.
+                    Seen::OnTheWay(_) | Seen::Done => {}
+                }
+            }
+        }
+        Some(order)
+    }
+
+    /// Whether paths come by the same player twice, as they do only where that shortens them.
+    fn goes_round(&self) -> bool {
+        let n = self.before.len();
+        let mut walk = vec![0u32; n];
+        for first in 0..n {
+            let mut at = first as u32;
+            while at != Self::NOBODY && walk[at as usize] == 0 {
+                walk[at as usize] = first as u32 + 1;
+                at = self.before[at as usize];
+            }
+            if at != Self::NOBODY && walk[at as usize] == first as u32 + 1 {
+                return true;
+            }
+        }
+        false
+    }
 }
 
 #[cfg(test)]
@@ -287,6 +381,93 @@ mod tests {
         assert!(!separable(&[(0, 1, Left), (1, 2, Left), (0, 2, Tie)]));
         assert!(!separable(&[(0, 1, Left), (0, 1, Tie), (0, 1, Right)]));
         assert!(!separable(&[(0, 1, Left)]) && !separable(&[(0, 1, Tie)]));
+    }
+
+    /// Against Bellman and Ford's algorithm in its plainest form.
+    #[test]
+    fn wins_and_ties_are_told_apart_as_by_plain_shortest_paths() {
+        let plain = |n: usize, list: &[(u32, u32, Outcome)]| {
+            let mut numbers = vec![0i64; n];
+            for _ in 0..2 * n {
+                for &(left, right, outcome) in list {
+                    let [a, b] = [left as usize, right as usize];
+                    match outcome {
+                        Left => numbers[b] = numbers[b].min(numbers[a] - 2),
+                        Right => numbers[a] = numbers[a].min(numbers[b] - 2),
+                        Tie => {
+                            numbers[b] = numbers[b].min(numbers[a] + 2);
+                            numbers[a] = numbers[a].min(numbers[b] + 2);
+                        }
+                    }
+                }
+            }
+            let holds = |&(left, right, outcome): &(u32, u32, Outcome)| {
+                let lead = numbers[left as usize] - numbers[right as usize];
+                match outcome {
+                    Left => lead >= 2,
+                    Right => lead <= -2,
+                    Tie => lead.abs() <= 2,
+                }
+            };
+            let has = |wanted: bool| list.iter().any(|game| (game.2 == Tie) == wanted);
+            has(true) && has(false) && list.iter().all(holds)
+        };
+        let mut dice = Random::new(7);
+        let mut n_separable = 0;
+        for trial in 0..4000 {
+            let n = 2 + dice.below(9);
+            let truth: Vec<usize> = (0..n).map(|_| dice.below(6)).collect();
+            let list: Vec<_> = (0..1 + dice.below(2 * n))
+                .map(|_| {
+                    let left = dice.below(n);
+                    let right = (left + 1 + dice.below(n - 1)) % n;
+                    // Games that can be told apart, and a surprise now and then.
+                    let outcome = match truth[left].cmp(&truth[right]) {
+                        _ if dice.below(8) == 0 => [Left, Tie, Right][dice.below(3)],
+                        _ if truth[left].abs_diff(truth[right]) == 1 && dice.below(2) == 0 => Tie,
+                        std::cmp::Ordering::Greater => Left,
+                        std::cmp::Ordering::Equal => Tie,
+                        std::cmp::Ordering::Less => Right,
+                    };
+                    (left as u32, right as u32, outcome)
+                })
+                .collect();
+            let found = Parts::of(n, &games(&list)).is_separable;
+            assert_eq!(found, plain(n, &list), "{trial}: {list:?}");
+            n_separable += usize::from(found);
+        }
+        assert!((1000..3000).contains(&n_separable), "{n_separable}");
+    }
+
+    /// Passes over all games, as many as there are players, took hours.
+    #[test]
+    fn long_chains_and_large_boards_are_told_apart_at_once() {
+        let n = 200_000;
+        let mut dice = Random::new(2);
+        let mut players: Vec<u32> = (0..n as u32).collect();
+        dice.shuffle(&mut players);
+        let neighbours = |outcome: Outcome| players.windows(2).map(move |two| (two[0], two[1], outcome));
+        let mut chain: Vec<_> = neighbours(Left).chain(neighbours(Tie)).collect();
+        assert!(Parts::of(n, &games(&chain)).is_separable);
+        // From the last one back to the first one in as many ties as there are wins, and in one less.
+        let back = |n_ties: usize, dice: &mut Random| {
+            let mut stops: Vec<u32> = (n as u32..(n + n_ties - 1) as u32).collect();
+            dice.shuffle(&mut stops);
+            let ends = (players[n - 1], players[0]);
+            let all: Vec<u32> = [ends.0].into_iter().chain(stops).chain([ends.1]).collect();
+            all.windows(2).map(|two| (two[0], two[1], Tie)).collect::<Vec<_>>()
+        };
+        chain = neighbours(Left).chain(back(n - 1, &mut dice)).collect();
+        assert!(Parts::of(2 * n, &games(&chain)).is_separable);
+        chain = neighbours(Left).chain(back(n - 2, &mut dice)).collect();
+        assert!(!Parts::of(2 * n, &games(&chain)).is_separable);
+        let random: Vec<_> = (0..n)
+            .map(|_| {
+                let left = dice.below(n);
+                (left as u32, ((left + 1 + dice.below(n - 1)) % n) as u32, [Left, Tie, Right][dice.below(3)])
+            })
+            .collect();
+        assert!(!Parts::of(n, &games(&random)).is_separable);
     }
 
     /// Against the obvious: two players are in one tier when each is reached from the other.
