@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 use super::item_dual::{self, DualSolution};
 use super::item_machine::{Machine, Members, dual_of, spread_of_features};
+use super::item_ranker::Solution;
 use super::item_start::Start;
 use crate::data::{Features, Scaler};
 use crate::error::{Error, Result};
@@ -53,8 +54,8 @@ const NAMED: usize = 4;
 const NARROWED: usize = 4;
 const MOST_NARROWED: f64 = 1e-7;
 const ROUNDINGS: f64 = 8.0;
-/// Beside the largest multiplier, one that is rounding.
-const NEGLIGIBLE: f64 = 1e-6;
+/// Beside the largest multiplier, one that is rounding. Of items far from the others a small one is not.
+const NEGLIGIBLE: f64 = 1e-12;
 
 /// The machine in weights of features.
 pub(super) fn in_weights(
@@ -63,12 +64,18 @@ pub(super) fn in_weights(
     terms: &[ItemTerm],
     limits: Limits<'_>,
 ) -> Result<Machine> {
+    if let Some(bias) = one_value(terms) {
+        let (numbers, start) = (vec![0.0; features.n_cols()], Start::of_weights(Vec::new()));
+        let (primal, dual, steps, stop, claim) = (0.0, 0.0, 0, Stop::Converged, None);
+        return Ok(Machine { numbers, bias, primal, dual, steps, stop, start, claim });
+    }
     if terms.iter().any(ItemTerm::is_tube) {
         return bounded_in_weights(features, divisors, terms, limits);
     }
     let spread = spread_of_features(features, divisors, terms);
+    Solution::check_unit(spread, features)?;
     if !spread.is_normal() {
-        return Err(not_separable(0.0, spread, terms, &[]));
+        return Err(not_separable(0.0, spread, terms, ""));
     }
     match separated(features, divisors, terms, spread, limits) {
         Ok(machine) if machine.stop == Stop::Stalled => {
@@ -117,7 +124,7 @@ fn separated(
             })
         }
         Separation::None { largest_lead } => {
-            Err(Unsettled::Because(not_separable(largest_lead * spread, spread, terms, &[])))
+            Err(Unsettled::Because(not_separable(largest_lead * spread, spread, terms, SEEMS_SO)))
         }
         Separation::Unknown(Stop::Stalled) => Err(Unsettled::Stalled),
         Separation::Unknown(stop) => Err(Unsettled::Because(unknown(stop))),
@@ -207,6 +214,11 @@ pub(super) fn with_kernel(
     n_items: usize,
     limits: Limits<'_>,
 ) -> Result<DualSolution> {
+    if let Some(bias) = one_value(&members.terms) {
+        let (coefficients, scores) = (vec![0.0; members.terms.len()], vec![bias; members.terms.len()]);
+        let (objective, gap, steps, stop) = (0.0, 0.0, 0, Stop::Converged);
+        return Ok(DualSolution { coefficients, bias, scores, objective, gap, steps, stop });
+    }
     let is_tube = members.terms.iter().any(ItemTerm::is_tube);
     if is_tube && let Some(solved) = bounded_by_kernel(members, kernel, spread, limits)? {
         return Ok(solved);
@@ -231,7 +243,7 @@ fn grown(
 ) -> std::result::Result<DualSolution, Unsettled> {
     let terms = &members.terms;
     if !spread.is_normal() {
-        return Err(Unsettled::Because(not_separable(0.0, spread, terms, &[])));
+        return Err(Unsettled::Because(not_separable(0.0, spread, terms, "")));
     }
     let mut c = FIRST_C / (spread * spread);
     let (mut start, mut steps) = (None::<Vec<f64>>, 0);
@@ -250,8 +262,9 @@ fn grown(
             square += t * (score - solved.bias);
         }
         let largest = square.max(0.0).sqrt() / total;
-        if total > 0.0 && largest <= NO_MARGIN * spread {
-            return Err(Unsettled::Because(not_separable(largest, spread, terms, &[])));
+        // Which holds where squares are never below 0.
+        if total > 0.0 && largest <= NO_MARGIN * spread && kernel.is_positive_definite() {
+            return Err(Unsettled::Because(not_separable(largest, spread, terms, SEEMS_SO)));
         }
         match solved.stop {
             Stop::Converged if !is_bound => return Ok(solved),
@@ -302,7 +315,8 @@ fn bounded_by_kernel(
         return Err(unknown(limits.reached(0, f64::NAN).unwrap_or(Stop::Interrupted)));
     };
     let coordinates = Coordinates::new(pivoted.values(n), pivoted.chosen.len(), FACTOR_RESOLUTION);
-    let bounded = Bounded { exact, names, own, coordinates, pivoted, largest };
+    let is_definite = kernel.is_positive_definite();
+    let bounded = Bounded { exact, names, own, coordinates, pivoted, largest, is_definite };
     let found = match bounded.solve(terms, spread, limits) {
         Ok(found) => found,
         Err(Unsettled::Because(error)) => return Err(error),
@@ -335,6 +349,7 @@ struct Bounded<'a> {
     pivoted: Pivoted,
     /// The largest K(x, x).
     largest: f64,
+    is_definite: bool,
 }
 
 /// Numbers of the rows, and what is proven of ½‖w‖².
@@ -432,15 +447,21 @@ impl Bounded<'_> {
     fn refusal(&self, terms: &[ItemTerm], multipliers: &[(usize, f64)], spread: f64) -> Unsettled {
         let mut numbers = vec![0.0; self.names.len()];
         multipliers.iter().for_each(|&(term, t)| numbers[self.own[term].row as usize] += t);
-        let square = dot(&numbers, &self.scores(&numbers)).max(0.0);
         let total: f64 = multipliers.iter().map(|(_, t)| t.abs()).sum();
+        // Bounds of equal items contradict one another whatever the function is.
+        let is_of_equal = numbers.iter().all(|number| number.abs() <= CANCELLED * total);
+        if !(self.is_definite || is_of_equal) {
+            return Unsettled::Stalled;
+        }
+        let square = dot(&numbers, &self.scores(&numbers)).max(0.0);
         // What rounding may have taken away, or is all that there is.
         let rounding = 4.0 * f64::EPSILON * self.largest * total * total;
         let longest = (square + rounding).sqrt() / gain(terms, multipliers);
-        match square <= rounding || longest <= SHORT * spread {
-            true => Unsettled::Because(not_separable(longest, spread, terms, multipliers)),
-            false => Unsettled::Stalled,
+        if square > rounding && longest > SHORT * spread {
+            return Unsettled::Stalled;
         }
+        let why = if is_of_equal { &contradiction(terms, multipliers) } else { SEEMS_SO };
+        Unsettled::Because(not_separable(longest, spread, terms, why))
     }
 }
 
@@ -506,9 +527,11 @@ impl Coordinates {
             terms.iter().enumerate().map(|(at, term)| ItemTerm { row: at as u32, ..*term }).collect();
         let (sum, share) = self.combined(&own, multipliers.iter().copied());
         let largest = dot(&sum, &sum).sqrt() / gain(terms, multipliers);
-        match share <= CANCELLED || largest <= NO_MARGIN {
-            true => not_separable(largest * self.unit, self.unit, terms, multipliers),
-            false => still_unknown(0, terms.len()),
+        let refused = |why: &str| not_separable(largest * self.unit, self.unit, terms, why);
+        match (share <= CANCELLED, largest <= NO_MARGIN) {
+            (true, _) => refused(&contradiction(terms, multipliers)),
+            (false, true) => refused(SEEMS_SO),
+            (false, false) => still_unknown(0, terms.len()),
         }
     }
 
@@ -526,6 +549,12 @@ impl Coordinates {
 fn gain(terms: &[ItemTerm], multipliers: &[(usize, f64)]) -> f64 {
     let bound = |term: &ItemTerm, t: f64| if t > 0.0 { term.low } else { term.high };
     multipliers.iter().filter(|(_, t)| *t != 0.0).map(|&(term, t)| t * bound(&terms[term], t)).sum()
+}
+
+/// The value for all items that keeps within every tube, where there is one.
+fn one_value(terms: &[ItemTerm]) -> Option<f64> {
+    let (bias, missed) = middle(terms, &vec![0.0; terms.len()]);
+    (missed == 0.0 && terms.iter().any(ItemTerm::is_tube)).then_some(bias)
 }
 
 /// How far apart labels, or the margins of classes, are.
@@ -605,8 +634,7 @@ impl Fitted {
 fn beyond(terms: &[ItemTerm], least: f64, off: f64) -> Error {
     Error::NotSeparable {
         problem: format!(
-            "{}, as far as floating point can tell: the norm of one is above {:.1e}, and rounding moves its values by {:.1e} \
-             of the range of the bounds",
+            "{}{SEEMS_SO}: the norm of one is above {:.1e}, and rounding moves its values by {:.1e} of the range of the bounds",
             nothing_fits(terms),
             (2.0 * least).sqrt(),
             off / range(terms)
@@ -616,6 +644,9 @@ fn beyond(terms: &[ItemTerm], least: f64, off: f64) -> Error {
     }
 }
 
+/// There may be a function whose numbers are too large to be told from others.
+const SEEMS_SO: &str = ", as far as floating point can tell";
+
 fn nothing_fits(terms: &[ItemTerm]) -> &'static str {
     match terms.iter().any(ItemTerm::is_tube) {
         true => "no function stays within the tube around every label",
@@ -623,14 +654,13 @@ fn nothing_fits(terms: &[ItemTerm]) -> &'static str {
     }
 }
 
-fn not_separable(largest: f64, spread: f64, terms: &[ItemTerm], multipliers: &[(usize, f64)]) -> Error {
+fn not_separable(largest: f64, spread: f64, terms: &[ItemTerm], why: &str) -> Error {
     // What is 0 but for rounding proves no more than rounding allows for.
     let largest = largest.max(f64::EPSILON * spread).max(f64::MIN_POSITIVE);
     Error::NotSeparable {
         problem: format!(
-            "{}{} (its norm would be above {:.1e} where items usually differ by {spread:.1e})",
+            "{}{why} (its norm would be above {:.1e} where items usually differ by {spread:.1e})",
             nothing_fits(terms),
-            contradiction(terms, multipliers),
             1.0 / largest
         ),
         remedy: "choose a finite C, which allows for errors".into(),

@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 
 use super::hard_items::unknown;
+use super::item_ranker;
 use super::pair_solution::{By, Instance, Margins, Solution, Start};
 use super::pair_weights::Space;
 use crate::data::{Comparisons, Features, Outcome};
@@ -21,8 +22,6 @@ use crate::solver::Limits;
 use crate::solver::hard_margin::{self, GROWTH, MOST_MINIMA, NO_LEAD, Separation};
 use crate::solver::smo::State;
 
-/// Differences whose squares are still numbers, also when many are summed.
-const MOST_UNIT: f64 = 1e145;
 /// Pairs that tell how much two sides usually differ.
 const TELLING_PAIRS: usize = 1024;
 /// Dual variables may miss their balance by this share of their sum, which is rounding.
@@ -59,11 +58,6 @@ impl Ends {
     }
 }
 
-/// Differences beyond the range of numbers prove nothing.
-fn check_unit(unit: f64) -> Result<()> {
-    if unit.is_finite() && unit < MOST_UNIT { Ok(()) } else { Err(super::item_ranker::Solution::out_of_range()) }
-}
-
 impl<'e> Instance<'e, '_> {
     /// The hard margin. The instance has the squared hinge, costs of 1 and a β that is not capped: no tie allows for more.
     pub(super) fn solve_hard(&self) -> Result<Solution<'e>> {
@@ -85,7 +79,7 @@ impl<'e> Instance<'e, '_> {
 
     fn separate_in_weights(&self, space: &Space<'_>) -> Result<Solution<'e>> {
         let unit = usual_difference(self.data, space.features());
-        check_unit(unit)?;
+        item_ranker::Solution::check_unit(unit, &self.data.set.items.features)?;
         if !unit.is_normal() {
             return Err(self.no_margin(0.0, unit));
         }
@@ -108,7 +102,7 @@ impl<'e> Instance<'e, '_> {
         let all = PairProblem::new(self.task, self.loss, self.exact.get()?, self.data, |_| 1.0);
         let squares = all.diagonal();
         let unit = (squares.iter().sum::<f64>() / squares.len() as f64).sqrt();
-        check_unit(unit)?;
+        item_ranker::Solution::check_unit(unit, &self.data.set.items.features)?;
         if !unit.is_normal() {
             return Err(self.no_margin(0.0, unit));
         }

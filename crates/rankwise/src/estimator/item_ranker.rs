@@ -15,6 +15,9 @@ use crate::solver::smoothing::Smoothed;
 
 /// Columns that are never too many.
 const MANY_COLUMNS: usize = 1 << 22;
+/// Differences whose squares are still numbers, also when many are summed, and those whose squares still have all digits.
+const MOST_UNIT: f64 = 1e145;
+const LEAST_UNIT: f64 = 1e-145;
 
 /// The losses of those groups that `keeps` says yes to; there must be a pair.
 pub(super) fn rank_sums<'a>(
@@ -170,6 +173,19 @@ impl Solution {
             return Ok(self);
         }
         Err(Self::out_of_range())
+    }
+
+    /// Differences of items whose squares are beyond the range of numbers, or lost below it, prove nothing.
+    pub(super) fn check_unit(unit: f64, features: &Features) -> Result<()> {
+        let largest = || {
+            let mut largest = 0.0f64;
+            for row in 0..features.n_rows() {
+                features.for_each_in_row(row, |_, value| largest = largest.max(value.abs()));
+            }
+            largest
+        };
+        let is_lost = || unit < LEAST_UNIT && (f64::MIN_POSITIVE..LEAST_UNIT).contains(&largest());
+        if unit < MOST_UNIT && !is_lost() { Ok(()) } else { Err(Self::out_of_range()) }
     }
 
     /// What to say where numbers are none.

@@ -315,6 +315,7 @@ impl<'a> RankPath<'a> {
 
     fn separate(&mut self, start: Option<Vec<f64>>, limits: Limits<'_>) -> Result<Solution> {
         let difference = self.sums.usual_difference();
+        Solution::check_unit(difference, &self.items.features)?;
         if !difference.is_normal() {
             return self.not_rankable(0.0, difference);
         }

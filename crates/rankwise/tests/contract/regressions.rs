@@ -272,3 +272,30 @@ fn support_items_are_called_what_the_data_call_them() {
     }
     assert!(fits(None).iter().all(|(_, model)| model.training.support_names.is_none()));
 }
+
+/// Squares that leave the range of numbers, above or below, prove nothing: it was said that nothing separates these.
+#[test]
+fn hard_margins_of_huge_and_tiny_features_are_not_refused_as_inseparable() {
+    for size in [1e200, 1e-170] {
+        let numbers = [0.0, -size, size];
+        let items = || Items::new(Features::dense(1, numbers.to_vec(), Precision::F64).unwrap(), None, None).unwrap();
+        let ranking = Ranking::new(items(), vec![1.0, 0.0, 2.0], None).unwrap();
+        let classes = ClassItems::of_labels(items(), &[0.0, 0.0, 1.0]).unwrap();
+        let pairs = vec![Pair { left: 0, right: 2 }, Pair { left: 2, right: 1 }];
+        let set = PairSet::new(items(), pairs).unwrap();
+        let judged = Comparisons::new(set, vec![Outcome::Right, Outcome::Left], None, None).unwrap();
+        let c = f64::INFINITY;
+        let found = [
+            RankSvm::new().c(c).fit(&ranking),
+            SvmClassifier::new().c(c).fit(&classes),
+            CompareRank::new(Variant::Rank).c(c).fit(&judged),
+        ];
+        for found in found {
+            let is_said = match &found {
+                Ok(fit) => fit.model.training.objective.is_finite(),
+                Err(error) => matches!(error, Error::Numeric { .. }),
+            };
+            assert!(is_said, "{size:e}: {found:?}");
+        }
+    }
+}

@@ -236,3 +236,66 @@ fn given_kernel_values_have_hard_tubes() {
     assert!(matches!(hard(Kernel::Linear, 0.4).fit(&twins), Err(Error::NotSeparable { .. })));
     assert!(hard(Kernel::Linear, 0.5).fit(&twins).is_ok());
 }
+
+/// Between different items there is always a function of this kernel, but its coefficients may need more digits than there are:
+/// that is no contradiction, and nobody is named for one.
+#[test]
+fn a_function_that_floating_point_cannot_hold_is_no_contradiction() {
+    let mut random = Random::new(20);
+    let mut n_refused = 0;
+    for _ in 0..20 {
+        let rows: Vec<Vec<f64>> = (0..20).map(|at| vec![0.3 * f64::from(at)]).collect();
+        let labels: Vec<f64> = rows.iter().map(|row| row[0].sin() + 0.2 * random.normal()).collect();
+        let data = Ranking::new(items(&rows), labels, None).unwrap();
+        match hard(Kernel::rbf(0.3), 0.05).fit(&data) {
+            Ok(_) => {}
+            Err(Error::NotSeparable { problem, .. }) => {
+                n_refused += 1;
+                assert!(problem.contains("as far as floating point can tell"), "{problem}");
+                assert!(!problem.contains("contradict"), "{problem}");
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(n_refused > 5, "{n_refused}");
+}
+
+/// What is to be the same everywhere has no range that anything could be measured by.
+#[test]
+fn equal_labels_have_hard_tubes() {
+    let mut random = Random::new(9);
+    for (epsilon, unit) in [(0.1, 1.0), (0.0, 1.0), (0.1, 1e-150), (0.0, 0.0), (0.5, 1e6)] {
+        let rows: Vec<Vec<f64>> = (0..6).map(|at| vec![f64::from(at), random.normal()]).collect();
+        let spread = if epsilon > 0.0 { 0.1 * f64::min(epsilon, unit) } else { 0.0 };
+        let labels: Vec<f64> = (0..6).map(|_| 5.0 * unit + spread * random.normal().clamp(-4.0, 4.0)).collect();
+        let poly = Kernel::Poly { gamma: Gamma::Value(1.0), coef0: 1.0, degree: 2 };
+        let sigmoid = Kernel::Sigmoid { gamma: Gamma::Value(1.0), coef0: 0.0 };
+        for kernel in [Kernel::Linear, Kernel::rbf(1.0), poly, sigmoid] {
+            let data = Ranking::new(items(&rows), labels.clone(), None).unwrap();
+            let model = hard(kernel, epsilon).fit(&data).unwrap().model;
+            let values = model.scorer.scores(&data.items).unwrap();
+            let off = values.iter().zip(&labels).map(|(f, y)| (f - y).abs() - epsilon).fold(0.0, f64::max);
+            assert!(off <= 1e-15 * unit && model.training.objective == 0.0, "{kernel:?} {epsilon} {unit}: {off}");
+        }
+    }
+}
+
+/// A small multiplier of an item that is far from the others is not rounding, and the others alone contradict nobody.
+#[test]
+fn items_that_are_named_contradict_one_another() {
+    let rows: Vec<Vec<f64>> = [1.7e9, 1.7e9 + 1.0, 1.7e9 + 5.0, 0.0].iter().map(|x| vec![*x]).collect();
+    let problem = refused("time stamps", &rows, &[0.0, 1.0, 5.0, 0.0], Kernel::Linear, 0.1);
+    assert!(problem.contains(", 4 contradict one another"), "{problem}");
+}
+
+/// With a kernel of squares below 0 no bound says that there is no function; copies of an item still do.
+#[test]
+fn a_sigmoid_kernel_proves_nothing_but_what_copies_say() {
+    let sigmoid = Kernel::Sigmoid { gamma: Gamma::Value(0.09), coef0: 0.0 };
+    let fit = |rows: &[f64], labels: &[f64]| {
+        let rows: Vec<Vec<f64>> = rows.iter().map(|x| vec![*x]).collect();
+        hard(sigmoid, 0.1).fit(&Ranking::new(items(&rows), labels.to_vec(), None).unwrap())
+    };
+    assert!(!matches!(fit(&[0.0, 2.0, 7.0], &[1.0, 5.0, 15.0]), Err(Error::NotSeparable { .. })));
+    assert!(matches!(fit(&[1.0, 1.0, 7.0], &[1.0, 5.0, 15.0]), Err(Error::NotSeparable { .. })));
+}
