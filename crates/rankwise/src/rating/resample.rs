@@ -164,7 +164,7 @@ impl Plan {
             System::Elo { k: KFactor::Constant(k) } => k,
             _ => 0.0,
         };
-        replay(&games.games, &self.ends, words, bit, k, self.advantage, &mut state);
+        replay(&games.games, &self.ends, words, bit, k, self.advantage.unwrap_or(0.0), &mut state);
         state.ratings.into_flattened()
     }
 }

@@ -116,8 +116,9 @@ pub struct OnlineRatings {
     pub period: Option<f64>,
     /// How many periods have games.
     pub n_periods: usize,
-    /// What being named first is worth, in points.
-    pub advantage: f64,
+    /// What being named first is worth, in points; `None` where it was to be fitted and the games cannot tell, as one side won all
+    /// of them.
+    pub advantage: Option<f64>,
 }
 
 impl OnlineRating {
@@ -182,7 +183,7 @@ impl OnlineRating {
             Advantage::None => (),
             Advantage::Points(points) => {
                 check_advantage(points)?;
-                plan.advantage = points;
+                plan.advantage = Some(points);
             }
             Advantage::Fitted => plan.advantage = plan.fitted_advantage(&games.games)?,
         }
@@ -195,7 +196,8 @@ impl OnlineRating {
 pub(super) struct Plan {
     pub(super) system: System,
     pub(super) start: f64,
-    pub(super) advantage: f64,
+    /// `None`: the games cannot tell.
+    pub(super) advantage: Option<f64>,
     pub(super) period: Option<f64>,
     /// Where each period ends among the games.
     pub(super) ends: Vec<usize>,
@@ -242,7 +244,7 @@ impl Plan {
         if !games.games.is_empty() {
             ends.push(games.games.len());
         }
-        let plan = Plan { system: rating.system, start: rating.start, advantage: 0.0, period, ends, end, ties };
+        let plan = Plan { system: rating.system, start: rating.start, advantage: Some(0.0), period, ends, end, ties };
         plan.system()?;
         Ok(plan)
     }
@@ -250,7 +252,7 @@ impl Plan {
     /// The system before the first game.
     pub(super) fn system(&self) -> Result<Box<dyn Online>> {
         let start = Strength { rating: self.start, deviation: START_DEVIATION };
-        let (advantage, length) = (self.advantage, self.period.unwrap_or(1.0));
+        let (advantage, length) = (self.advantage.unwrap_or(0.0), self.period.unwrap_or(1.0));
         Ok(match self.system {
             System::Elo { k } => Box::new(Elo::new(k, self.start)?.with_advantage(advantage)?),
             System::Glicko { growth } => {
@@ -286,13 +288,16 @@ impl Plan {
     }
 
     /// The advantage of the least log-loss: the best of a few, then by golden sections between its neighbours.
-    fn fitted_advantage(&self, games: &[Game]) -> Result<f64> {
-        if !games.iter().any(|game| game.weight > 0.0 && !game.is_neutral) {
-            return Ok(0.0);
+    fn fitted_advantage(&self, games: &[Game]) -> Result<Option<f64>> {
+        let mut outcomes = games.iter().filter(|game| game.weight > 0.0 && !game.is_neutral).map(|game| game.outcome);
+        let Some(first) = outcomes.next() else { return Ok(None) };
+        // More is always better where one side won all games: whoever lists winners first means no advantage.
+        if first != Outcome::Tie && outcomes.all(|outcome| outcome == first) {
+            return Ok(None);
         }
         let mut chances = None;
         let mut loss = |advantage: f64| -> Result<f64> {
-            let plan = Plan { advantage, ..self.clone() };
+            let plan = Plan { advantage: Some(advantage), ..self.clone() };
             let margins = plan.margins(&mut *plan.system()?, games, &mut |_, _| ());
             let found = Chances::fit_from(&margins, games, Free { scale: false, side: false }, chances)?;
             chances = Some(found);
@@ -323,7 +328,7 @@ impl Plan {
             }
         }
         let (found, at) = if at_a <= at_b { (at_a, a) } else { (at_b, b) };
-        Ok(if found < best.0 { at } else { ADVANTAGES[best.1] })
+        Ok(Some(if found < best.0 { at } else { ADVANTAGES[best.1] }))
     }
 }
 

@@ -492,6 +492,31 @@ fn effects_that_tell_every_game_leave_ratings_alone() {
     assert!(found.effects[0].value.unwrap() > 0.5);
 }
 
+/// Columns that said the same as one that is left out take its place.
+#[test]
+fn effects_that_tell_few_games_are_all_left_out() {
+    let mut dice = Random::new(8);
+    let mut n_left_out = 0;
+    for trial in 0..300 {
+        let (n, n_columns) = (2 + dice.below(5), 1 + dice.below(3));
+        let games = simulate(4, n, 100 + trial);
+        let columns: Vec<Vec<f64>> =
+            (0..n_columns).map(|_| (0..n).map(|_| dice.below(5) as f64 - 2.0).collect()).collect();
+        let named: Vec<(String, &Vec<f64>)> =
+            columns.iter().enumerate().map(|(at, column)| (format!("e{at}"), column)).collect();
+        let values: Vec<Box<dyn Fn(usize) -> f64>> =
+            named.iter().map(|(_, column)| Box::new(|k: usize| column[k]) as Box<dyn Fn(usize) -> f64>).collect();
+        let told: Vec<(&str, &dyn Fn(usize) -> f64)> =
+            named.iter().zip(&values).map(|((name, _), value)| (name.as_str(), value.as_ref())).collect();
+        let found = DavidsonRating::new().c(1.0).side().fit(&with_columns(&games, &told)).unwrap();
+        n_left_out += found.left_out.len();
+        for effect in &found.effects {
+            assert!(effect.value.is_none_or(|value| value.abs() < 20.0), "{trial}: {:?}", found.effects);
+        }
+    }
+    assert!(n_left_out > 300, "{n_left_out}");
+}
+
 /// Where winners are named first, the side tells every game.
 #[test]
 fn winners_named_first_are_no_effect_of_the_side() {

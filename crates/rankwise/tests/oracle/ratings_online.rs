@@ -413,14 +413,23 @@ fn a_fitted_advantage_is_what_there_is() {
     for system in System::ALL {
         let rating = OnlineRating::new(system).advantage(Advantage::Fitted);
         let found = rating.run(&games).unwrap();
-        assert!((60.0..170.0).contains(&found.advantage), "{}: {}", system.name(), found.advantage);
+        let advantage = found.advantage.unwrap();
+        assert!((60.0..170.0).contains(&advantage), "{}: {advantage}", system.name());
         assert_eq!(rating.run(&games).unwrap(), found);
-        let points = rating.advantage(Advantage::Points(found.advantage)).run(&games).unwrap();
+        let points = rating.advantage(Advantage::Points(advantage)).run(&games).unwrap();
         assert_eq!(points, found);
         let neutral = Games {
             games: games.games.iter().map(|game| Game { is_neutral: true, ..*game }).collect(),
             ..games.clone()
         };
-        assert_eq!(rating.run(&neutral).unwrap().advantage, 0.0);
+        assert_eq!(rating.run(&neutral).unwrap().advantage, None);
+        // Winners that are named first: it was the largest number that is tried.
+        let one_sided = Games {
+            games: games.games.iter().map(|game| Game { outcome: Outcome::Left, ..*game }).collect(),
+            ..neutral
+        };
+        let found = rating.run(&one_sided).unwrap();
+        assert_eq!(found.advantage, None);
+        assert_eq!(found.strengths, OnlineRating::new(system).run(&one_sided).unwrap().strengths);
     }
 }

@@ -68,8 +68,14 @@ pub(super) fn rate(
                 .into(),
         );
     }
+    if run.advantage.is_none() {
+        warnings.push(format!(
+            "left out: the effect of {FIRST_SIDE}, as no game tells of it or one side won all that do; winners that are named \
+             first are no effect: leave out --side"
+        ));
+    }
     let effects = match plan.system.has_side() {
-        true => vec![(FIRST_SIDE.to_string(), Estimate::bare(Some(run.advantage)))],
+        true => vec![(FIRST_SIDE.to_string(), Estimate::bare(run.advantage))],
         false => Vec::new(),
     };
     let time = games.games.last().map_or(0.0, |game| game.time);

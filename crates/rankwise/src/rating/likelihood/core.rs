@@ -6,11 +6,17 @@ use rayon::prelude::*;
 use super::pattern::Pattern;
 use super::reduced::Reduced;
 use super::sloped::Number;
+use super::spread::Signs;
 use crate::math::{cholesky, solve_lower, solve_upper};
 
 /// Players that one thread takes at a time.
 const PLAYERS: usize = 2048;
 const MAX_STEPS: usize = 20_000;
+/// Steps after which a solution to this precision is slow to come. Boards on which everybody may meet everybody take fewer, ladders
+/// and maps, on which neighbours meet, hundreds.
+const SLOW_STEPS: usize = 40;
+const SLOW_PRECISION: f64 = 1e-3;
+const SEED: u64 = 0x510;
 /// Pivots below this share of the largest one are rounding.
 pub(super) const RESOLUTION: f64 = 1e-14;
 /// Rows that a sum takes side by side.
@@ -100,8 +106,31 @@ impl<'a> Core<'a> {
         }
     }
 
+    /// Whether conjugate gradients take so many steps that solving for everybody is worth much.
+    pub(super) fn is_slow(&self) -> bool {
+        let mut signs = Signs::new(SEED);
+        let mut x = vec![[0.0]; self.diagonal.len()];
+        // As slopes of games are: what one player of a pair gets, the other one lacks.
+        for at in 0..x.len() {
+            let range = self.pattern.core_starts[at]..self.pattern.core_starts[at + 1];
+            for (&[other, _], &weight) in self.pattern.core_others[range.clone()].iter().zip(&self.weights[range]) {
+                if other as usize > at {
+                    let slope = signs.next() * weight.sqrt();
+                    x[at][0] += slope;
+                    x[other as usize][0] -= slope;
+                }
+            }
+        }
+        self.solve_within(&mut x, SLOW_PRECISION, SLOW_STEPS) == SLOW_STEPS
+    }
+
     /// Solves for x, which comes as the right-hand side; `precision` is relative.
     pub(super) fn solve<const L: usize>(&self, x: &mut [[f64; L]], precision: f64) {
+        self.solve_within(x, precision, MAX_STEPS);
+    }
+
+    /// The same in so many steps at the most; how many there were.
+    fn solve_within<const L: usize>(&self, x: &mut [[f64; L]], precision: f64, most_steps: usize) -> usize {
         let mut residual = x.to_vec();
         x.fill([0.0; L]);
         let mut close = x.to_vec();
@@ -110,10 +139,10 @@ impl<'a> Core<'a> {
         let mut product = x.to_vec();
         let mut size = sum_of_products(&residual, &close);
         let goal = size.map(|size| (size * precision * precision).max(f64::MIN_POSITIVE));
-        for _ in 0..MAX_STEPS {
+        for n_steps in 0..most_steps {
             // Also ends where nothing is finite any more.
             if !(0..L).any(|lane| size[lane] > goal[lane]) {
-                break;
+                return n_steps;
             }
             self.times(&direction, &mut product);
             let curvature = sum_of_products(&direction, &product);
@@ -121,7 +150,7 @@ impl<'a> Core<'a> {
             let step: [f64; L] =
                 std::array::from_fn(|lane| if is_on(lane) { size[lane] / curvature[lane] } else { 0.0 });
             if step == [0.0; L] {
-                break;
+                return n_steps;
             }
             for ((x, residual), (direction, product)) in
                 x.iter_mut().zip(&mut residual).zip(direction.iter().zip(&product))
@@ -143,6 +172,7 @@ impl<'a> Core<'a> {
             }
             size = std::array::from_fn(|lane| if step[lane] > 0.0 { next[lane] } else { 0.0 });
         }
+        most_steps
     }
 }
 

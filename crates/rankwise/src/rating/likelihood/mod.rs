@@ -221,12 +221,16 @@ impl DavidsonRating {
         let state_without = |left_out: &[usize]| self.state(games, &weights, &found.parts, names.len(), left_out);
         let Some(mut state) = state_without(&[]) else { return Ok(found) };
         if self.c.is_some() {
-            let left_out = state.leave_out_endless();
-            if !left_out.is_empty() {
-                // As if these columns had never been there.
-                state = state_without(&left_out).unwrap_or(state);
+            loop {
+                let left_out = state.leave_out_endless();
+                if left_out.is_empty() {
+                    break;
+                }
+                found.left_out.extend(left_out);
+                found.left_out.sort_unstable();
+                // As if these columns had never been there; others, which said the same, may say something now.
+                state = state_without(&found.left_out).unwrap_or(state);
             }
-            found.left_out = left_out;
         } else if state.endless_effects().is_some() {
             found.parts.is_separable = true;
             return Ok(found);

@@ -3,12 +3,17 @@
 //! Solving for a player's rating leaves equations between those who met, as if all of them had met each other. The player with the
 //! fewest others is taken first (Tinney and Walker, *Direct solutions of sparse network equations*, 1967): trees and chains cost nothing
 //! that way, and a board of few circles little. Where the rest becomes too dense for that, only players with up to three others
-//! are taken, who leave no more pairs than there were; conjugate gradients have the rest, the *core*.
+//! are taken, who leave no more pairs than there were; conjugate gradients have the rest, the *core*. Where these would be slow
+//! (neighbours alone meet on a ladder), everybody is solved for after all.
 
 use rayon::prelude::*;
 
-/// Products that solving for everybody may take.
-const MAX_PRODUCTS: usize = 50_000_000;
+use super::core::Core;
+use super::reduced::Reduced;
+
+/// Products that solving for everybody may take, and where conjugate gradients for a core would be slow.
+const FEW_PRODUCTS: usize = 50_000_000;
+const MAX_PRODUCTS: usize = 2_000_000_000;
 /// Others that a player may have who is solved for where a core is left.
 const FEW: usize = 3;
 
@@ -142,8 +147,17 @@ pub(super) fn reach(list: &[u32], wanted: u32, n_wanted: usize) -> usize {
 impl Pattern {
     /// For players who met in these pairs.
     pub(super) fn new(n_players: usize, pairs: &[[u32; 2]]) -> Self {
-        let rest = Rest::new(n_players, pairs).solve(usize::MAX, MAX_PRODUCTS);
-        rest.map_or_else(|| Self::with_core(n_players, pairs), |rest| Self::of(rest, pairs))
+        let everybody = |most: usize| {
+            let rest = Rest::new(n_players, pairs).solve(usize::MAX, most);
+            rest.map(|rest| Self::of(rest, pairs))
+        };
+        if let Some(all) = everybody(FEW_PRODUCTS) {
+            return all;
+        }
+        let with_core = Self::with_core(n_players, pairs);
+        let reduced = Reduced::new(&with_core, pairs.len(), |_| 1.0, 0.0);
+        let is_slow = Core::new(&reduced, Vec::new(), Vec::new()).is_slow();
+        if is_slow { everybody(MAX_PRODUCTS).unwrap_or(with_core) } else { with_core }
     }
 
     /// The same if too much were left.

@@ -540,7 +540,7 @@ impl DavidsonRatings {
         };
         let Some(state) = self.state.as_ref().filter(|_| self.is_converged) else { return Ok(found) };
         for (&player, variance) in state.players.iter().zip(state.least_variances(watch)?) {
-            found.least_errors[player as usize] = Some(variance.sqrt());
+            found.least_errors[player as usize] = Some(variance.sqrt()).filter(|error| error.is_finite());
         }
         found.small_sample = state.correction();
         found.effective_groups = self.n_groups().map(|_| state.cells.n_observations());

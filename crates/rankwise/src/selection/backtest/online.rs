@@ -42,7 +42,7 @@ pub(super) fn contenders(course: &Course<'_>) -> Result<Vec<(&'static str, Strin
             let rating = OnlineRating::new(system).advantage(advantage).period(course.period);
             let mut run = rating.run(&before)?;
             // What depends on games is settled by those before the split.
-            let rating = rating.advantage(Advantage::Points(run.advantage)).period(run.period);
+            let rating = rating.advantage(Advantage::Points(run.advantage.unwrap_or(0.0))).period(run.period);
             // Shorter periods keep up with what happens.
             let usual = run.period.filter(|_| course.period.is_none());
             let shorter = usual.into_iter().flat_map(|length| SHORTER.map(|share| Some(share * length)));
