@@ -164,8 +164,12 @@ pub(super) fn signed(prices: &[f64]) -> impl Iterator<Item = (f64, Column)> {
     })
 }
 
-/// The largest price (at least 0), and so many columns with the largest.
+/// The largest price (at least 0), and so many columns with the largest. Where a price is beyond the range of numbers, it is ∞,
+/// and no bound follows from it.
 pub(super) fn largest(mut columns: Vec<(f64, Column)>, n: usize) -> (f64, Vec<Column>) {
+    if columns.iter().any(|(price, _)| !price.is_finite()) {
+        return (f64::INFINITY, Vec::new());
+    }
     let by_price = |a: &(f64, Column), b: &(f64, Column)| b.0.total_cmp(&a.0);
     if columns.len() > n && n > 0 {
         columns.select_nth_unstable_by(n - 1, by_price);

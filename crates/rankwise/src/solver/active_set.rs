@@ -84,9 +84,11 @@ pub(crate) fn minimise(terms: &Terms, limits: Limits<'_>) -> Option<Minimum> {
     let length = |term: usize| norm(&terms.row(term)[..terms.n_weights]);
     let longest = (0..terms.len()).map(length).fold(0.0, f64::max);
     let unit = if longest.is_normal() { longest } else { 1.0 };
-    // With rows of length 1 and weights in the same units: ½‖w‖² has the factor unit⁻², which costs take over.
+    // With rows of length 1 and weights in the same units: ½‖w‖² has the factor unit⁻², which costs take over. Those that are
+    // infinite stay so, and none becomes 0, whatever the unit is.
     let mut scaled = terms.clone();
-    scaled.costs.iter_mut().for_each(|cost| *cost *= unit * unit);
+    let finite = scaled.costs.iter_mut().filter(|cost| cost.is_finite());
+    finite.for_each(|cost| *cost = (*cost * unit * unit).max(f64::MIN_POSITIVE));
     let least = scaled.costs.iter().copied().fold(f64::INFINITY, f64::min);
     let reach = (1.0 / least).sqrt().clamp(LEAST_REACH, MOST_REACH);
     for row in scaled.rows.chunks_exact_mut(terms.dim().max(1)) {
@@ -107,7 +109,7 @@ pub(crate) fn minimise(terms: &Terms, limits: Limits<'_>) -> Option<Minimum> {
         let is_settled = 0.5 * dot(moved, moved) <= STAYS * value;
         if is_settled || stop.is_some() || n_moves == MOST_MOVES {
             let stop = stop.or((!is_settled).then_some(Stop::Stalled));
-            let multipliers = multipliers.iter().zip(&terms.costs).map(|(a, cost)| (a / (unit * unit)).min(*cost));
+            let multipliers = multipliers.iter().zip(&terms.costs).map(|(a, cost)| (a / unit / unit).min(*cost));
             let multipliers = multipliers.collect();
             let weights = w.iter().map(|w| w / unit).collect();
             return Some(Minimum { weights, free: center, multipliers, steps, stop }.lengthened(terms));

@@ -28,7 +28,8 @@ pub(crate) fn minimise(
         return by_planes;
     }
     let (value, bound, planes) = (by_planes.value, by_planes.bound, by_planes.planes);
-    let listed = vertices::minimise(losses, &|a, b| is_enough(a.min(value), b.max(bound)), limits);
+    let rest = Limits { max_iter: limits.max_iter.saturating_sub(planes), ..limits };
+    let listed = vertices::minimise(losses, &|a, b| is_enough(a.min(value), b.max(bound)), rest);
     let both = Answer { bound: listed.bound.max(bound), planes: listed.planes + planes, ..listed };
     if both.value <= value {
         both

@@ -3,7 +3,7 @@
 
 use rankwise::data::{Comparisons, Features, Groups, Items, Outcome, Pair, PairSet, Precision, Random, Ranking, Scale};
 use rankwise::model::{CoefficientSign, Training};
-use rankwise::{CompareLp, Gamma, Kernel, OneNormRankSvm, RankingVectorMachine, Stop};
+use rankwise::{CompareLp, Error, Gamma, Kernel, OneNormRankSvm, RankingVectorMachine, Stop};
 
 use crate::oracle::conic::{Entries, minimum};
 use crate::oracle::plain::rows_of;
@@ -161,15 +161,60 @@ fn vector_machines_end_at_the_optimum_whatever_the_cost() {
         assert!(training.iterations <= 2000, "{what}: {} steps", training.iterations);
         let scores = model.scorer.scores(&data.items).unwrap();
         assert!(losses(&data, &scores, c) <= training.objective * (1.0 + 1e-6), "{what}: {training:?}");
-        if !(1e-6..=1e6).contains(&c) {
+        // Where the other solver has digits left.
+        let near = c.clamp(1e-6, 1e6);
+        let optimum = dual_optimum(&vec![1.0; pairs.len()], &vec![near; pairs.len()], &columns);
+        if c != near {
+            // The optimum grows with C, and by no larger factor than C does.
+            let other = c / near * optimum;
+            assert!(training.objective >= other.min(optimum) * (1.0 - 1e-6), "{what}: {optimum}, {training:?}");
+            let bound = training.objective * (1.0 - training.gap);
+            assert!(bound <= other.max(optimum) * (1.0 + 1e-6), "{what}: {optimum}, {training:?}");
             assert!(training.stop == Stop::Converged || training.gap > training.tol, "{what}: {training:?}");
             continue;
         }
         assert_ended(training, &what);
-        let optimum = dual_optimum(&vec![1.0; pairs.len()], &vec![c; pairs.len()], &columns);
         close(training.objective, optimum, 1e-6, &what);
         // What is told of the gap is true.
         assert!(training.objective * (1.0 - training.gap) <= optimum * (1.0 + 1e-7), "{what}: {training:?}");
+    }
+}
+
+/// Products of these with one another are no numbers, and a bound from them was told as one.
+#[test]
+fn features_whose_products_overflow_bound_nothing() {
+    let mut random = Random::new(30);
+    for size in [1e150, 1e153] {
+        let values: Vec<f64> = (0..60).map(|_| size * random.normal()).collect();
+        let items = Items::new(Features::dense(2, values, Precision::F64).unwrap(), None, None).unwrap();
+        let labels: Vec<f64> = (0..30).map(|_| random.below(4) as f64).collect();
+        let data = Ranking::new(items, labels, None).unwrap();
+        let total = losses(&data, &[0.0; 30], 1.0);
+        for c in [1.0, 1e6, 1e12] {
+            let fits = [
+                OneNormRankSvm::new().c(c).fit(&data),
+                RankingVectorMachine::new().c(c).fit(&data),
+                OneNormRankSvm::new()
+                    .c(c)
+                    .kernel(Kernel::Poly { gamma: Gamma::Value(1.0), coef0: 0.0, degree: 1 })
+                    .fit(&data),
+            ];
+            for fit in fits {
+                let training = match fit {
+                    Ok(fit) => fit.model.training,
+                    Err(error) => {
+                        assert!(matches!(error, Error::Numeric { .. }), "{size:e}, C = {c:e}: {error:?}");
+                        continue;
+                    }
+                };
+                // Scores of 0 are one way, and half of all pairs the least that any two features can lose here.
+                assert!(training.objective <= c * total * (1.0 + 1e-9), "{size:e}, C = {c:e}: {training:?}");
+                assert!(
+                    training.objective * (1.0 - training.gap) <= 0.9 * c * total,
+                    "{size:e}, C = {c:e}: {training:?}"
+                );
+            }
+        }
     }
 }
 
