@@ -14,7 +14,7 @@ use super::item_machine::{Aim, DistinctRows, Machine, Members, dual_of, in_weigh
 use super::item_start::Start;
 use crate::data::Features;
 use crate::error::{Error, Result};
-use crate::kernel::{Approx, Chosen, ItemKernel, Kernel, KernelFunction, KernelMatrix, Landmarks, SymmetricMatrix};
+use crate::kernel::{Approx, Chosen, ItemKernel, Kernel, KernelFunction, KernelMatrix, Landmarks};
 use crate::math::dot;
 use crate::problem::{ItemDual, ItemTerm};
 use crate::progress::Stop;
@@ -97,10 +97,10 @@ impl<'a> Described<'a> {
     pub(super) fn measure(&self, machine: &mut Machine, kernel: &ItemKernel<'_>, limits: Limits<'_>) -> Result<()> {
         let Some(mut claim) = machine.claim.take() else { return Ok(()) };
         machine.dual = 0.0;
-        if limits.is_stopped(machine.steps, f64::NAN) {
-            return Ok(());
-        }
-        let square = self.square(&claim)?;
+        // Products of all items with all others take long, and a limit acts within them.
+        let done = machine.steps;
+        let goes_on = || !limits.is_stopped(done, 1.0);
+        let Some(square) = self.square(&claim, &goes_on)? else { return Ok(()) };
         let (mut dual, factor) = claim.best_multiple(square);
         let start: Vec<f64> = claim.t.iter().map(|t| factor * t).collect();
         let primal = machine.primal / claim.unit;
@@ -108,7 +108,7 @@ impl<'a> Described<'a> {
         let most = limits.max_iter.min(PASSES * claim.t.len() as u64);
         claim.t = start;
         // As far as the search itself is from its end tells what of the gap is lost for certain.
-        while tol > limits.tol && steps < most && !limits.is_stopped(machine.steps, f64::NAN) {
+        while tol > limits.tol && steps < most && goes_on() {
             tol = (STAGE * shown).max(limits.tol);
             let inner = Limits { tol, max_iter: most - steps, ..limits };
             let Ok(found) = item_dual::solve(kernel, &claim.rows, &claim.duals, Some(&claim.t), inner) else { break };
@@ -120,22 +120,24 @@ impl<'a> Described<'a> {
             }
         }
         // Once more in f64: a bound that is one but for rounding is none.
-        if steps > 0 && !limits.is_stopped(machine.steps, f64::NAN) {
-            dual = dual.max(claim.best_multiple(self.square(&claim)?).0);
+        if steps > 0
+            && let Some(square) = self.square(&claim, &goes_on)?
+        {
+            dual = dual.max(claim.best_multiple(square).0);
         }
         machine.dual = (claim.unit * dual).min(machine.primal);
         Ok(())
     }
 
-    /// t·Kt, by one product with the matrix of the kernel, none of which is kept.
-    fn square(&self, claim: &Claim) -> Result<f64> {
+    /// t·Kt, by one product with the matrix of the kernel, none of which is kept; `None` where it does not go on.
+    fn square(&self, claim: &Claim, goes_on: &(dyn Fn() -> bool + Sync)) -> Result<Option<f64>> {
         let rows = self.distinct.features();
         let mut coefficients = vec![0.0; rows.n_rows()];
         claim.rows.iter().zip(&claim.t).for_each(|(&row, t)| coefficients[row as usize] += t);
         let kept: Vec<usize> = (0..rows.n_rows()).filter(|&row| coefficients[row] != 0.0).collect();
         let t: Vec<f64> = kept.iter().map(|&row| coefficients[row]).collect();
         let matrix = KernelMatrix::<f64>::new(self.map.kernel, &rows.select_rows(&kept), 0)?;
-        Ok(dot(&t, &matrix.times(&t)))
+        Ok(matrix.times_while(&t, goes_on).map(|product| dot(&t, &product)))
     }
 
     /// w·ψ of some items.

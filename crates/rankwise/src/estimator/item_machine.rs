@@ -223,6 +223,7 @@ impl<'a> Ground<'a> {
             let kernel = described.kernel(cache_mb)?;
             for machine in &mut machines {
                 described.measure(machine, &kernel, limits)?;
+                machine.stop = limits.reached(0, 1.0).unwrap_or(machine.stop);
             }
         }
         Ok(machines)

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::pair_solution::{By, Instance, Margins, Solution};
 use crate::data::{Features, Outcome};
 use crate::error::{Error, Result};
-use crate::kernel::{Approx, Chosen, KernelFunction, KernelMatrix, Landmarks, SymmetricMatrix};
+use crate::kernel::{Approx, Chosen, KernelFunction, KernelMatrix, Landmarks};
 use crate::loss::Loss;
 use crate::math::dot;
 use crate::model::ScoreFunction;
@@ -343,7 +343,13 @@ impl<'e> Instance<'e, '_> {
         let sloped: Vec<usize> = (0..scores.len()).filter(|&item| point.gradient[item] != 0.0).collect();
         let slopes: Vec<f64> = sloped.iter().map(|&item| point.gradient[item]).collect();
         let matrix = KernelMatrix::<f64>::new(self.exact.kernel(), &items.select_rows(&sloped), 0)?;
-        let square = dot(&slopes, &matrix.times(&slopes)).max(0.0);
+        let steps = solution.iterations();
+        let goes_on = || !self.limits.is_stopped(steps, 1.0);
+        let Some(product) = matrix.times_while(&slopes, &goes_on) else {
+            (solution.gap, solution.stop) = (1.0, self.limits.reached(0, 1.0).unwrap_or(solution.stop));
+            return Ok(());
+        };
+        let square = dot(&slopes, &product).max(0.0);
         let part = if gain < square { (gain / square).max(0.0) } else { 1.0 };
         let dual = part * gain - 0.5 * part * part * square;
         solution.gap = ((solution.objective - dual) / solution.objective.max(1e-12)).clamp(0.0, 1.0);

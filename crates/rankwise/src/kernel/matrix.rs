@@ -72,12 +72,32 @@ impl<T: Real> KernelMatrix<T> {
         self.items.tile(rows.clone(), across * self.side, &mut out[..rows.len() * width]);
     }
 
+    /// The product with a vector, with looks between tiles whether to go on; `None` where not.
+    pub(crate) fn times_while(&self, v: &[f64], goes_on: &(dyn Fn() -> bool + Sync)) -> Option<Vec<f64>> {
+        let n = self.items.len();
+        let n_sides = n.div_ceil(self.side);
+        let mut padded = v.to_vec();
+        padded.resize(n_sides * self.side, 0.0);
+        // The longest first: short ones fill what time is left.
+        let bands = (0..n_sides).into_par_iter().rev().with_max_len(1);
+        let sums: Option<Vec<_>> = bands.map(|band| self.band_times(band, &padded, goes_on)).collect();
+        let mut out = vec![0.0; n];
+        for (band, (of_rows, of_columns)) in sums?.iter().rev().enumerate() {
+            out.iter_mut().zip(of_columns).for_each(|(out, sum)| *out += sum);
+            out[band * self.side..].iter_mut().zip(of_rows).for_each(|(out, sum)| *out += sum);
+        }
+        Some(out)
+    }
+
     /// One band of tiles times a vector: sums of its rows, and of the columns before them by symmetry.
-    fn band_times(&self, band: usize, v: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    fn band_times(&self, band: usize, v: &[f64], goes_on: &dyn Fn() -> bool) -> Option<(Vec<f64>, Vec<f64>)> {
         let (rows, tile) = (self.rows(band), self.side * self.side);
         let (mut of_rows, mut of_columns) = (vec![0.0; rows.len()], vec![0.0; band * self.side]);
         let mut room = Vec::new();
         for across in 0..=band {
+            if !goes_on() {
+                return None;
+            }
             let at = band * (band + 1) / 2 + across;
             let values = if at < self.n_kept {
                 &self.kept.numbers()[at * tile..][..tile]
@@ -92,7 +112,7 @@ impl<T: Real> KernelMatrix<T> {
             let of_columns = of_columns.get_mut(first..first + width).unwrap_or_default();
             tile_times(values, &v[first..first + width], &v[rows.clone()], &mut of_rows, of_columns);
         }
-        (of_rows, of_columns)
+        Some((of_rows, of_columns))
     }
 }
 
@@ -102,19 +122,7 @@ impl<T: Real> SymmetricMatrix for KernelMatrix<T> {
     }
 
     fn times(&self, v: &[f64]) -> Vec<f64> {
-        let n = self.items.len();
-        let n_sides = n.div_ceil(self.side);
-        let mut padded = v.to_vec();
-        padded.resize(n_sides * self.side, 0.0);
-        // The longest first: short ones fill what time is left.
-        let bands = (0..n_sides).into_par_iter().rev().with_max_len(1);
-        let sums: Vec<(Vec<f64>, Vec<f64>)> = bands.map(|band| self.band_times(band, &padded)).collect();
-        let mut out = vec![0.0; n];
-        for (band, (of_rows, of_columns)) in sums.iter().rev().enumerate() {
-            out.iter_mut().zip(of_columns).for_each(|(out, sum)| *out += sum);
-            out[band * self.side..].iter_mut().zip(of_rows).for_each(|(out, sum)| *out += sum);
-        }
-        out
+        self.times_while(v, &|| true).unwrap_or_default()
     }
 
     fn columns(&self, which: &[u32]) -> Vec<f64> {

@@ -67,7 +67,7 @@ pub(crate) fn solve<W: ItemProducts, E: ItemProducts>(
 ) -> Ending {
     let mut search = Search::new(work, members, diagonal, duals, t);
     let is_narrow = size_of::<W::Value>() < 8;
-    if let Some(stop) = search.refresh(exact, limits) {
+    if let Some(stop) = search.refresh(exact, 1.0, limits) {
         // Scores of 0 are known.
         search.t.fill(0.0);
         search.scores.fill(0.0);
@@ -98,7 +98,7 @@ pub(crate) fn solve<W: ItemProducts, E: ItemProducts>(
             return search.end(worth, Stop::Converged);
         }
         if has_converged || is_stuck {
-            if let Some(stop) = search.refresh(exact, limits) {
+            if let Some(stop) = search.refresh(exact, worth.relative(), limits) {
                 return search.end(worth, stop);
             }
             worth = search.worth();
@@ -189,10 +189,11 @@ impl<'a, W: ItemProducts> Search<'a, W> {
     }
 
     /// Computes all scores anew, in f64; a limit that is reached before leaves them as they were.
-    fn refresh<E: ItemProducts>(&mut self, exact: &E, limits: Limits<'_>) -> Option<Stop> {
+    fn refresh<E: ItemProducts>(&mut self, exact: &E, gap: f64, limits: Limits<'_>) -> Option<Stop> {
         let (items, coefficients) = self.support();
         let mut scores = vec![0.0; self.scores.len()];
-        let stop = add_within(exact, (&items, &coefficients), &mut exact.part(self.members), &mut scores, limits);
+        let reached = || limits.reached(self.steps, gap);
+        let stop = add_within(exact, (&items, &coefficients), &mut exact.part(self.members), &mut scores, &reached);
         if stop.is_none() {
             self.scores = scores;
             self.known.copy_from_slice(self.t);
@@ -293,7 +294,8 @@ impl<'a, W: ItemProducts> Search<'a, W> {
             if let Some(stop) = limits.reached(self.steps, estimate) {
                 break Some(stop);
             }
-            let steps = match hot.round(self.work, violation, self.flat, limits) {
+            let reached = || limits.reached(self.steps, estimate);
+            let steps = match hot.round(self.work, violation, self.flat, &reached) {
                 Ok(0) => break Some(Stop::Stalled),
                 Ok(steps) => steps,
                 Err(stop) => break Some(stop),
@@ -361,7 +363,7 @@ impl<W: ItemProducts> Hot<W> {
         work: &W,
         violation: Violation,
         flat: f64,
-        limits: Limits<'_>,
+        reached: &dyn Fn() -> Option<Stop>,
     ) -> std::result::Result<u64, Stop> {
         self.round += 1;
         self.choose(violation);
@@ -384,7 +386,7 @@ impl<W: ItemProducts> Hot<W> {
         let (items, coefficients) = joined(moved.iter().map(|&at| (names[at], t[at] - self.t[set[at]])));
         let is_long = items.len() * self.scores.len() > VALUES_AT_A_TIME;
         let before = if is_long { self.scores.clone() } else { Vec::new() };
-        if let Some(stop) = add_within(work, (&items, &coefficients), &mut self.part, &mut self.scores, limits) {
+        if let Some(stop) = add_within(work, (&items, &coefficients), &mut self.part, &mut self.scores, reached) {
             self.scores = before;
             return Err(stop);
         }
@@ -436,12 +438,12 @@ pub(super) fn add_within<P: ItemProducts>(
     (items, coefficients): (&[u32], &[f64]),
     part: &mut P::Part,
     sums: &mut [f64],
-    limits: Limits<'_>,
+    reached: &dyn Fn() -> Option<Stop>,
 ) -> Option<Stop> {
     let at_a_time = (VALUES_AT_A_TIME / sums.len().max(1)).max(LANES);
     for (at, (items, coefficients)) in items.chunks(at_a_time).zip(coefficients.chunks(at_a_time)).enumerate() {
         if at > 0
-            && let Some(stop) = limits.reached(0, f64::NAN)
+            && let Some(stop) = reached()
         {
             return Some(stop);
         }
