@@ -380,15 +380,24 @@ impl Roles {
     fn doubts(&self, header: &Header, columns: &Columns) -> Vec<String> {
         let features = feature_columns(header, columns);
         let is_feature = |name: &str| header.find(name).filter(|column| features.contains(column));
-        let doubt = |&(name, option, what): &(&str, &str, &str)| {
-            let name = &header.names[is_feature(name)?];
-            Some(format!(
-                "the column {name} is read as a feature; if it holds {what}, give --{option} {name}, else rename it"
-            ))
+        let doubt = |(known, ..): &(&str, &str, &str)| {
+            let name = &header.names[is_feature(known)?];
+            Some(format!("the column {name} is read as a feature; {}, else rename it", self.meant(name)?))
         };
+        LOOKALIKES.iter().filter_map(doubt).collect()
+    }
+
+    /// What to do about a feature whose name says that it is something else, which nothing else is yet.
+    fn meant(&self, name: &str) -> Option<String> {
         let taken = [("group", self.group), ("weight", self.weight)];
         let is_free = |option: &str| taken.iter().all(|&(role, column)| role != option || column.is_none());
-        LOOKALIKES.iter().filter(|(_, option, _)| is_free(option)).filter_map(doubt).collect()
+        let (_, option, what) = LOOKALIKES.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name))?;
+        is_free(option).then(|| format!("if it holds {what}, give --{option} {name}"))
+    }
+
+    /// A cell of a feature.
+    fn feature(&self, table: &Table, column: usize) -> Result<f64> {
+        table.feature(column, |name| self.meant(name))
     }
 }
 
@@ -447,7 +456,7 @@ pub(super) fn for_each(
     while table.next_row()? {
         values.clear();
         for &column in &features_at {
-            let value = table.number(column)?;
+            let value = roles.feature(&table, column)?;
             if must_fit_f32 && !(value as f32).is_finite() {
                 let problem = format!("{value} is beyond the range of f32");
                 return Err(Error::data(table.place(column), problem, "store features in f64"));
@@ -502,7 +511,7 @@ impl ItemRows {
     fn add_row(&mut self, table: &Table, roles: &Roles, features_at: &[usize]) -> Result<()> {
         self.add(table, roles)?;
         for &column in features_at {
-            self.values.push(table.number(column)?);
+            self.values.push(roles.feature(table, column)?);
         }
         Ok(())
     }

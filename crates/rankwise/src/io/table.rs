@@ -22,7 +22,7 @@ pub(super) struct Header {
     positions: HashMap<String, usize>,
     /// Whether each column is left out, by the user or because it numbers the rows.
     dropped: Vec<bool>,
-    /// A column that numbers the rows from 0 on, as pandas writes its index.
+    /// A column that numbers the rows, as pandas writes its index.
     index: Option<usize>,
     /// The line it stands in, where files have lines.
     line: Option<u64>,
@@ -142,6 +142,10 @@ pub(super) fn drop_hint(name: &str) -> String {
     }
 }
 
+fn is_row_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// A table and its current row.
 pub(super) struct Table {
     pub(super) header: Header,
@@ -249,15 +253,15 @@ impl Table {
         Ok((table, names))
     }
 
-    /// The first column numbers the rows if it is called as pandas calls its index and begins with 0; rows that go on otherwise
-    /// are an error.
+    /// The first column numbers the rows if it is called as pandas calls its index and begins with a whole number, which need not
+    /// be 0: rows may have been shuffled or left out. Rows that go on otherwise are an error.
     fn find_index(&mut self, names: &[String], columns: &Columns) -> Result<()> {
         let is_named = |name: &String| columns.given().any(|(_, given)| given == name);
         let is_index = |name: &&String| INDEX_NAMES.contains(&name.as_str()) && !is_named(name);
         if names.len() > 1 && names.first().filter(is_index).is_some() && matches!(self.rows, Rows::Text(_)) {
             self.is_ahead = self.read_record()?;
-            let begins_with_0 = self.is_ahead && self.n_fields() == names.len() && self.text(0)? == "0";
-            self.header.index = begins_with_0.then_some(0);
+            let is_number = self.is_ahead && self.n_fields() == names.len() && is_row_number(self.text(0)?);
+            self.header.index = is_number.then_some(0);
         }
         Ok(())
     }
@@ -265,11 +269,11 @@ impl Table {
     /// The cell that numbers the current row does.
     fn check_index(&self) -> Result<()> {
         let Some(column) = self.header.index else { return Ok(()) };
-        if self.text(column)?.parse() == Ok(self.n_rows - 1) {
+        if is_row_number(self.text(column)?) {
             return Ok(());
         }
         let (found, name) = (self.text(column)?, &self.header.names[column]);
-        let problem = format!("found {found:?} where the rows before are numbered from 0 on, as an index of pandas is");
+        let problem = format!("found {found:?} where the rows before have whole numbers, as an index of pandas has");
         let remedy = match name.as_str() {
             "" => "name the column, or take it out of the file".into(),
             name => format!("rename the column, or leave it out with --drop {name:?}"),
@@ -327,7 +331,15 @@ impl Table {
 
     /// A cell that must be a finite number, of a column that can be done without.
     pub(super) fn number(&self, column: usize) -> Result<f64> {
-        self.parse(column, |name| format!("leave the column out with {}", drop_hint(name)))
+        self.feature(column, |_| None)
+    }
+
+    /// The same of a feature; `meant` says what to do where its name is that of something else.
+    pub(super) fn feature(&self, column: usize, meant: impl FnOnce(&str) -> Option<String>) -> Result<f64> {
+        self.parse(column, |name| {
+            let out = format!("leave the column out with {}", drop_hint(name));
+            [Some(out), meant(name)].into_iter().flatten().collect::<Vec<_>>().join("; ")
+        })
     }
 
     /// A cell that must be a finite number, of a column that says what is to be learnt.

@@ -303,8 +303,11 @@ fn the_index_of_pandas_is_no_feature() {
         let table = pairs(format!("{name},left,right,outcome\n0,a,b,left\n1,b,c,tie\n")).unwrap();
         assert_eq!((table.set.n_pairs(), table.notes.len()), (2, 1));
     }
-    // Numbers that begin elsewhere are a feature, as ever.
-    let table = items("Unnamed: 0,label\n7,1\n8,2\n").unwrap();
+    // Of rows that were shuffled, or left out, the first number may be any.
+    let table = items("Unnamed: 0,label,x\n17,1,5\n4,2,6\n").unwrap();
+    assert_eq!((table.items.feature_names, table.notes.len()), (Some(vec!["x".to_string()]), 1));
+    // Other numbers are a feature.
+    let table = items("Unnamed: 0,label\n0.5,1\n8,2\n").unwrap();
     assert_eq!((table.items.feature_names, table.notes), (Some(vec!["Unnamed: 0".to_string()]), Vec::new()));
 }
 
@@ -330,6 +333,12 @@ fn groups_that_would_be_learnt_from_are_told() {
     }
     assert!(notes("label,sample_weight\n1,2\n", Columns::default())[0].contains("--weight sample_weight"));
     assert_eq!(notes("label,qid,group\n1,a,2\n", Columns::default()), Vec::<String>::new());
+    // Words are an error, whose remedy is the same.
+    let refused = |content: &str| items(content).unwrap_err().to_string();
+    let found = refused("label,group,x\n1,u,2\n2,v,3\n");
+    assert!(found.contains("--drop group; if it holds groups, give --group group"), "{found}");
+    let found = refused("label,qid,group\n1,a,b\n");
+    assert!(found.ends_with("--drop group"), "{found}");
 }
 
 #[test]
