@@ -110,11 +110,6 @@ def comparison(random, folder):
 
 def optima(columns, margins, free, costs):
     """max Σ margin·y over 0 ≤ y ≤ C with no column worth more than 1: HiGHS on the dual, whose bounds alone have C in them."""
-    solver = highspy.Highs()
-    solver.setOptionValue("output_flag", False)
-    solver.setOptionValue("threads", 1)
-    for tolerance in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
-        solver.setOptionValue(tolerance, 1e-10)
     sizes = np.abs(columns).max(0, initial=0)
     used = sizes > 0
     rows, bounds = (columns[:, used] / sizes[used]).T, 1 / sizes[used]
@@ -126,8 +121,10 @@ def optima(columns, margins, free, costs):
         # In units of y in which numbers are neither all tiny nor all huge.
         positive = bounds[bounds > 0]
         unit = min(cost, np.exp(np.log(positive).mean())) if len(positive) else cost
-        solver.clear()
+        solver = highspy.Highs()
         solver.setOptionValue("output_flag", False)
+        solver.setOptionValue("threads", 1)
+        solver.setOptionValue("time_limit", 20.0)
         for tolerance in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
             solver.setOptionValue(tolerance, 1e-10)
         program = highspy.HighsLp()
@@ -141,7 +138,6 @@ def optima(columns, margins, free, costs):
         program.a_matrix_.index_ = np.nonzero(present)[1]
         program.a_matrix_.value_ = rows[present]
         solver.passModel(program)
-        solver.setOptionValue("time_limit", 20.0)
         solver.run()
         is_optimal = solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
         point = solver.getSolution()

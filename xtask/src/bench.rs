@@ -13,6 +13,7 @@ pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
         "kernel" => ("bench/kernel.py", &["numpy", "scipy", "scikit-learn", "safetensors"]),
         "ordinal" => ("bench/ordinal.py", &["numpy", "skordinal"]),
         "programs" => ("bench/programs.py", &["numpy", "scipy"]),
+        "program-costs" => ("bench/program_costs.py", &["numpy", "highspy"]),
         "classes" => ("bench/classes.py", &["numpy", "scipy", "scikit-learn"]),
         "ratings" => ("bench/ratings.py", &["numpy", "scipy"]),
         "coverage" => ("bench/coverage.py", &["numpy", "scipy"]),
@@ -23,8 +24,8 @@ pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
         ),
         "out-of-core" => ("bench/out_of_core.py", &["numpy"]),
         _ => {
-            let known = "classes, cluster, comparing, comparing-kernel, coverage, kernel, ordinal, programs, python, tuning, \
-                         ranking, ratings, out-of-core";
+            let known = "classes, cluster, comparing, comparing-kernel, coverage, kernel, ordinal, programs, program-costs, \
+                         python, tuning, ranking, ratings, out-of-core";
             return Err(format!("unknown benchmark {name}; there are: {known}"));
         }
     };

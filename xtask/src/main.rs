@@ -17,8 +17,8 @@ const USAGE: &str = "usage:
   cargo xtask test                    format, lints, all tests in Rust and in Python, documentation, the site
   cargo xtask docs [--built]          the documentation as a site, in target/site; --built: of what was built before
   cargo xtask bench NAME [ARGS…]      side by side with other tools; names: classes, cluster, comparing, comparing-kernel,
-                                      coverage, kernel, ordinal, programs, python, tuning, ranking, ratings,
-                                      out-of-core
+                                      coverage, kernel, ordinal, programs, program-costs, python, tuning,
+                                      ranking, ratings, out-of-core
   cargo xtask reproduction --data DIR every study of the papers, and docs/reproduction.md from what they say
   cargo xtask fuzz [--runs N] [TARGET…] N inputs for readers and the model file, or for those named
   cargo xtask soak [--fits N] [--seed S] N small fits of every kind, their certificates computed again
