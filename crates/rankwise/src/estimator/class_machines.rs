@@ -8,14 +8,18 @@ use super::SvmClassifier;
 use super::class_chances::{Unseen, calibrate};
 use super::item_machine::{Aim, Ground, Machine};
 use crate::data::{ClassItems, Features, spread_classes};
-use crate::error::{Error, Result};
-use crate::model::{ClassRule, ClassWeights, Sigmoid};
+use crate::error::{Error, Place, Result};
+use crate::model::{ClassRule, ClassScheme, ClassWeights, Sigmoid};
 use crate::problem::ItemTerm;
 
 /// Folds that scores of unseen items come from.
 const FOLDS: usize = 5;
 /// The most items of machines with a kernel that are solved side by side.
 const SIDE_BY_SIDE: usize = 2048;
+
+/// The most classes where every two have a machine, and the most of all.
+const MOST_CLASSES_OF_PAIRS: usize = 1000;
+const MOST_CLASSES: usize = 1 << 14;
 
 /// Items with their classes, as machines learn from them.
 pub(super) struct Lesson<'a> {
@@ -97,6 +101,26 @@ impl<'a> Lesson<'a> {
 type Solved = (Machine, Option<(Sigmoid, bool)>);
 
 impl SvmClassifier {
+    /// Numbers that were taken for classes have one for nearly every item.
+    fn check_number(&self, n_classes: usize) -> Result<()> {
+        let is_of_pairs = self.classes == ClassScheme::Ovo;
+        let most = if is_of_pairs { MOST_CLASSES_OF_PAIRS } else { MOST_CLASSES };
+        if n_classes <= most {
+            return Ok(());
+        }
+        let (what, other) = match is_of_pairs {
+            true => {
+                (" where every two have a machine (--classes ovo)", ", or give every class one machine (--classes ovr)")
+            }
+            false => ("", ""),
+        };
+        Err(Error::data(
+            Place::file("items"),
+            format!("labels are {n_classes} different ones, expected at most {most} classes{what}"),
+            format!("learn numbers as values (regress) or in their order (rank){other}"),
+        ))
+    }
+
     /// What the items of each class are multiplied with.
     pub(super) fn factors(&self, lesson: &Lesson<'_>) -> Result<Vec<f64>> {
         let mut masses = vec![0.0; lesson.classes.len()];
@@ -138,6 +162,7 @@ impl SvmClassifier {
         last: &[Machine],
         warnings: &mut Vec<String>,
     ) -> Result<(Vec<Machine>, ClassRule)> {
+        self.check_number(lesson.classes.len())?;
         let factors = self.factors(lesson)?;
         if self.classes.is_joint() {
             let rule = ClassRule { scheme: self.classes, sigmoids: None };

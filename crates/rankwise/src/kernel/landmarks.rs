@@ -6,11 +6,11 @@
 
 use rayon::prelude::*;
 
-use super::pivoted::{Pivoted, solve_transposed};
+use super::pivoted::Pivoted;
 use super::{ItemBlocks, KernelFunction, LANES};
 use crate::data::{Features, Precision};
 use crate::error::{Error, Result};
-use crate::math::wide;
+use crate::math::{solve_upper, wide};
 
 /// What of K(x, x) may be missing, relative to the largest, where nothing is said to be missing.
 const ROUNDING: f64 = 1e-12;
@@ -110,7 +110,9 @@ impl Landmarks {
 
     /// Coefficients of the landmarks in Σ a·K(landmark, x) that give w·ψ(x): L⁻ᵀw.
     pub(crate) fn coefficients(&self, weights: &[f64]) -> Vec<f64> {
-        solve_transposed(&self.factor, weights)
+        let mut coefficients = weights.to_vec();
+        solve_upper(&self.factor, weights.len(), &mut coefficients);
+        coefficients
     }
 }
 

@@ -22,5 +22,5 @@ pub(crate) use landmarks::Chosen;
 pub use landmarks::Landmarks;
 pub(crate) use matrix::{KernelMatrix, SymmetricMatrix};
 pub(crate) use packed_pairs::PackedPairs;
-pub(crate) use pivoted::{Pivoted, solve_transposed};
+pub(crate) use pivoted::Pivoted;
 pub use spec::{Approx, Gamma, Kernel, KernelFunction};

@@ -73,15 +73,3 @@ impl Pivoted {
         values
     }
 }
-
-/// L⁻ᵀw for a square triangle L.
-pub(crate) fn solve_transposed(factor: &[f64], weights: &[f64]) -> Vec<f64> {
-    let r = weights.len();
-    let mut out = weights.to_vec();
-    for i in (0..r).rev() {
-        out[i] /= factor[i * r + i];
-        let value = out[i];
-        out[..i].iter_mut().zip(&factor[i * r..]).for_each(|(v, l)| *v -= l * value);
-    }
-    out
-}

@@ -428,3 +428,16 @@ fn flat_kernels_do_not_take_for_ever() {
         assert!((objective / model.training.objective - 1.0).abs() < 1e-5, "{objective} {}", model.training.objective);
     }
 }
+
+/// Values that were taken for classes had a machine for every two of them, of which memory ran out.
+#[test]
+fn values_are_no_classes() {
+    for (n, classes) in [(1100u32, ClassScheme::Ovo), (20_000, ClassScheme::Ovr), (20_000, ClassScheme::CrammerSinger)]
+    {
+        let rows: Vec<Vec<f64>> = (0..n).map(|at| vec![f64::from(at)]).collect();
+        let labels: Vec<f64> = (0..n).map(|at| f64::from(at) + 0.5).collect();
+        let data = ClassItems::of_labels(items(&rows), &labels).unwrap();
+        let error = SvmClassifier::new().classes(classes).fit(&data).unwrap_err().to_string();
+        assert!(error.contains(&format!("labels are {n} different ones")) && error.contains("regress"), "{error}");
+    }
+}

@@ -31,11 +31,26 @@ const LARGE: f64 = 1e4;
 /// Squares of features below this, or above its inverse, are out of range, however they are scaled afterwards.
 const TINY: f64 = 1e-100;
 
-/// Draws a case, fits it and looks at all of it.
-pub(crate) fn tell(seed: u64, number: u64) -> Told {
+fn draw(seed: u64, number: u64) -> (Ask, Data, Random) {
     let mut random = Random::new(seed.wrapping_mul(1_000_003).wrapping_add(number));
     let ask = Ask::draw(&mut random, number);
     let data = ask.data(&mut random);
+    (ask, data, random)
+}
+
+/// The items of a case.
+pub(crate) fn drawn(seed: u64, number: u64) -> String {
+    let (_, data, _) = draw(seed, number);
+    match &data {
+        Data::Items(data) => format!("{data:?}"),
+        Data::Classes(data) => format!("{data:?}"),
+        Data::Pairs(data) => format!("{data:?}"),
+    }
+}
+
+/// Draws a case, fits it and looks at all of it.
+pub(crate) fn tell(seed: u64, number: u64) -> Told {
+    let (ask, data, mut random) = draw(seed, number);
     let started = Instant::now();
     let fitted = quietly(|| ask.fit(&data));
     let mut told = Told {

@@ -4,7 +4,7 @@
 //! a certificate does not is counted as doubtful.
 //!
 //! `RANKWISE_SOAK=N` makes N fits instead of a few, `RANKWISE_SOAK_SEED=S` from another seed on, `RANKWISE_SOAK_ONLY=K` the
-//! K-th of them alone; `cargo xtask soak` sets them.
+//! K-th of them alone, and prints its items; `cargo xtask soak` sets them.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -19,7 +19,7 @@ mod twins;
 
 use std::collections::BTreeMap;
 
-use case::{Told, tell};
+use case::{Told, drawn, tell};
 
 /// Fits in the usual tests.
 const FEW: u64 = 200;
@@ -49,7 +49,11 @@ fn certificates_hold_whatever_is_fitted() {
     };
     let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
     let mut findings = Vec::new();
+    let is_alone = cases.clone().count() == 1;
     for number in cases {
+        if is_alone {
+            println!("{}", drawn(seed, number));
+        }
         let Told { method, what, error, stop, gap, difference, seconds, faults, doubts } = tell(seed, number);
         let tally = tallies.entry(method).or_default();
         tally.fits += 1;
