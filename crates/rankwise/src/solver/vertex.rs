@@ -116,13 +116,17 @@ impl<'a> Vertex<'a> {
         self.basis.columns.iter().zip(&self.x).map(|(&column, x)| self.known[column].cost * x).sum()
     }
 
-    /// Losses and cost.
+    /// Losses and cost of the coefficients that a model keeps. Where large ones nearly cancel, columns added one by one are another function.
     pub(super) fn value(&self) -> f64 {
-        let lack = |at: usize| (self.terms[at].margin - self.lead(at, &self.scores, self.free)).max(0.0);
+        let mut coefficients = vec![0.0; self.losses.dim()];
+        self.columns().iter().for_each(|(column, amount)| column.add_to(&mut coefficients, *amount));
+        let scores = self.losses.scores(&coefficients);
+        let free = self.losses.free().map_or(0.0, |at| coefficients[at as usize]);
+        let lack = |at: usize| (self.terms[at].margin - self.lead(at, &scores, free)).max(0.0);
         self.cost() + self.terms.iter().enumerate().map(|(at, term)| term.cost * lack(at)).sum::<f64>()
     }
 
-    /// The same with raised margins.
+    /// Losses with raised margins, and cost, as columns add up.
     pub(super) fn raised_value(&self) -> f64 {
         self.cost() + self.terms.iter().zip(&self.slacks).map(|(term, slack)| term.cost * slack.max(0.0)).sum::<f64>()
     }

@@ -38,6 +38,7 @@ fn programs_that_never_ended_end() {
     let optimum = 0.062_500_034_157_6;
     let bound = all.objective * (1.0 - all.gap);
     assert!(all.iterations <= 2000 && bound <= optimum && optimum <= all.objective * (1.0 + 1e-6), "cubes: {all:?}");
+    assert!(all.gap <= 1e-4, "cubes: {all:?}");
     let few: Vec<[f64; 7]> = [0, 1, 3, 4, 5, 6, 7, 9, 11].map(|at| WEIGHTED[at]).to_vec();
     let few = cubes.fit(&table(&few, true)).unwrap().model.training;
     assert_ended(&few, "nine rows");
