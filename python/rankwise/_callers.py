@@ -14,6 +14,8 @@ from .exceptions import RankwiseWarning
 #: Code that stands between the caller and what warns: the package's own, and that of its context managers.
 _OURS = os.path.dirname(__file__) + os.sep
 _BETWEEN = contextlib.__file__
+#: Packages that call estimators for somebody: a warning at their line would be shown once a session, and tell nobody where.
+_FOR_SOMEBODY = ("sklearn", "joblib")
 #: Parts of scikit-learn that hand outcomes to an estimator under other numbers, or columns to a class each.
 _META = (
     "sklearn.calibration",
@@ -33,8 +35,13 @@ def _caller() -> tuple[int, Optional[FrameType]]:
 
 
 def warn(text: str, kind: type[Warning] = RankwiseWarning) -> None:
-    """Warns at the line that called the package, however deep inside the reason was found."""
-    warnings.warn(text, kind, stacklevel=_caller()[0])
+    """Warns at the line that called the package, however deep inside the reason was found, and whoever called it for that line."""
+    nearest, frame = _caller()
+    level = nearest
+    while frame is not None and str(frame.f_globals.get("__name__", "")).split(".")[0] in _FOR_SOMEBODY:
+        level, frame = level + 1, frame.f_back
+    # A worker of joblib has nobody's line.
+    warnings.warn(text, kind, stacklevel=nearest if frame is None else level)
 
 
 class MetaEstimator(NamedTuple):

@@ -138,6 +138,20 @@ def test_a_warning_is_told_once_a_place_and_not_once_a_session():
     assert len(told) == len(set(told)) == 2
 
 
+def test_a_warning_under_scikit_learn_points_at_who_called_it():
+    from sklearn.inspection import permutation_importance
+    from sklearn.model_selection import cross_val_score
+
+    fitted = rankwise.RankSVM().fit(X, Y, qid=QID)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        permutation_importance(fitted, X, Y, n_repeats=2)
+        cross_val_score(rankwise.CompareRank(), SIDES, (SIGNS > 0.5).astype(int))
+    ours = [w for w in seen if issubclass(w.category, RankwiseWarning)]
+    assert [w.filename for w in ours] == [HERE] * len(ours)
+    assert len({w.lineno for w in ours}) == 2
+
+
 def test_a_bar_that_cannot_be_shown_warns_the_caller(monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     with warnings.catch_warnings(record=True) as seen:
