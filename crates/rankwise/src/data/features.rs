@@ -152,12 +152,24 @@ impl Features {
         Features { n_rows, n_cols, values, layout }
     }
 
-    /// Subtracts from the columns of every row, dense ones in f64 that is.
+    /// Subtracts from the columns of every row; of numbers that are not stored nothing.
     pub(crate) fn subtract(&mut self, shift: &[f64]) {
-        if let (Values::F64(values), Layout::Dense) = (&mut self.values, &self.layout) {
-            for row in values.make_mut().chunks_exact_mut(self.n_cols.max(1)) {
-                row.iter_mut().zip(shift).for_each(|(value, shift)| *value -= shift);
+        fn less<T: Real>(values: &mut [T], layout: &Layout, shift: &[f64]) {
+            let less = |value: &mut T, shift: f64| *value = T::from_f64(value.to_f64() - shift);
+            match layout {
+                Layout::Dense => {
+                    let rows = values.chunks_exact_mut(shift.len().max(1));
+                    rows.for_each(|row| row.iter_mut().zip(shift).for_each(|(value, shift)| less(value, *shift)));
+                }
+                Layout::Sparse { columns, .. } => {
+                    let entries = values.iter_mut().zip(columns.iter());
+                    entries.for_each(|(value, &column)| less(value, shift[column as usize]));
+                }
             }
+        }
+        match &mut self.values {
+            Values::F32(values) => less(values.make_mut(), &self.layout, shift),
+            Values::F64(values) => less(values.make_mut(), &self.layout, shift),
         }
     }
 
@@ -238,6 +250,22 @@ impl Features {
         match &self.layout {
             Layout::Dense => None,
             Layout::Sparse { starts, columns } => Some((starts, columns)),
+        }
+    }
+
+    /// One number; 0 where a sparse row stores none.
+    pub(crate) fn value(&self, row: usize, column: usize) -> f64 {
+        let span = self.span(row);
+        let at = match &self.layout {
+            Layout::Dense => span.start + column,
+            Layout::Sparse { columns, .. } => match columns[span.clone()].binary_search(&(column as u32)) {
+                Ok(place) => span.start + place,
+                Err(_) => return 0.0,
+            },
+        };
+        match &self.values {
+            Values::F32(values) => values[at].to_f64(),
+            Values::F64(values) => values[at],
         }
     }
 

@@ -68,13 +68,29 @@ pub(crate) fn largest_scale_ratio(items: &Features) -> f64 {
     stats.scale_ratio()
 }
 
-/// What to subtract from features that lie far from zero beside their spread; `None` where none does, or where they are stored
-/// in a way that far ones are not.
+/// What to subtract from features that lie far from zero beside their spread, which differences do not see, and which would
+/// take the digits of sums; `None` where none does. Of those that are stored in a way that far ones are not, constants may.
 pub(crate) fn far_shift(items: &Features, weights: Option<&[f64]>) -> Option<Vec<f64>> {
+    far_shift_of_rows(items, 0..items.n_rows(), weights)
+}
+
+/// The same where sums over rows go in this order.
+pub(crate) fn far_shift_of_rows(
+    items: &Features,
+    rows: impl Iterator<Item = usize> + Clone,
+    weights: Option<&[f64]>,
+) -> Option<Vec<f64>> {
     if items.is_sparse() || items.is_f32() {
-        return None;
+        return ranking::large_constants(items, rows, weights);
     }
-    ranking::shift_to_zero(&scale::ColumnStats::of_rows(items, 0..items.n_rows(), weights))
+    ranking::shift_to_zero(&scale::ColumnStats::of_rows(items, rows, weights))
+}
+
+/// Features without what [`far_shift`] says.
+pub(crate) fn shifted(items: &Features, shift: &[f64]) -> Features {
+    let mut shifted = items.clone();
+    shifted.subtract(shift);
+    shifted
 }
 
 /// Variance of all entries of a matrix together, perhaps with one weight for each row: 2 counts as two copies, 0 as none.

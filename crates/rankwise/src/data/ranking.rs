@@ -4,11 +4,14 @@ use std::borrow::Cow;
 
 use super::scale::ColumnStats;
 use super::stored_rows::Rows;
-use super::{Features, Groups, Items, Members, Scale, Scaler};
+use super::{Features, Groups, Items, Members, Scale, Scaler, far_shift, shifted};
 use crate::error::{Error, Result};
 
 /// A mean this many times the spread of a feature is far from zero.
 const FAR: f64 = 100.0;
+/// A constant beyond this is worth a copy of the features without it: sums of slopes that cancel but for rounding, times the
+/// constant, would give it a weight, and scores would lose their digits in its product.
+const LARGE: f64 = 1e3;
 
 /// Items with labels, in groups. Of two items in one group the one with the larger label is better; nothing is said of
 /// items in different groups, nor of equal labels.
@@ -60,18 +63,12 @@ impl Ranking {
     /// The same, with features that lie far from zero beside their spread moved there. Ranking sees differences alone, and
     /// these would lose their digits in products of large numbers.
     pub(crate) fn near_zero(&self) -> Cow<'_, Ranking> {
-        let features = &self.items.features;
-        if features.is_sparse() || features.is_f32() {
-            return Cow::Borrowed(self); // far ones are stored neither way
-        }
-        let Some(shift) = shift_to_zero(&ColumnStats::of_rows(features, 0..self.n_items(), self.weights.as_deref()))
-        else {
-            return Cow::Borrowed(self);
-        };
-        let divisor = vec![1.0; shift.len()];
-        match (Scaler { shift, divisor }).apply(features) {
-            Ok(features) => Cow::Owned(Ranking { items: Items { features, ..self.items.clone() }, ..self.clone() }),
-            Err(_) => Cow::Borrowed(self), // beyond the range of numbers; the fit will say so
+        match far_shift(&self.items.features, self.weights.as_deref()) {
+            None => Cow::Borrowed(self),
+            Some(shift) => {
+                let features = shifted(&self.items.features, &shift);
+                Cow::Owned(Ranking { items: Items { features, ..self.items.clone() }, ..self.clone() })
+            }
         }
     }
 
@@ -145,6 +142,42 @@ pub(super) fn shift_to_zero(stats: &ColumnStats) -> Option<Vec<f64>> {
     let is_far = |k: usize| mean[k].abs() > FAR * (high[k] - low[k]);
     let shift: Vec<f64> = (0..mean.len()).map(|k| if is_far(k) { mean[k] } else { 0.0 }).collect();
     shift.iter().any(|&s| s != 0.0).then_some(shift)
+}
+
+/// Constants beyond [`LARGE`] among features, by themselves, and 0 for all others; `None` where there are none.
+pub(super) fn large_constants(
+    features: &Features,
+    rows: impl Iterator<Item = usize>,
+    weights: Option<&[f64]>,
+) -> Option<Vec<f64>> {
+    let mut rows = rows.filter(|&row| weights.is_none_or(|weights| weights[row] > 0.0));
+    let mut left = Vec::new();
+    features.for_each_in_row(rows.next()?, |column, value| {
+        if value.abs() > LARGE {
+            left.push((column, value));
+        }
+    });
+    for row in rows {
+        if left.is_empty() {
+            return None;
+        }
+        left.retain(|&(column, value)| features.value(row, column) == value);
+    }
+    shift_of(features.n_cols(), left.into_iter())
+}
+
+/// The same by what is known of all columns.
+pub(super) fn large_constants_of(stats: &ColumnStats) -> Option<Vec<f64>> {
+    let is_constant = |&at: &usize| stats.low[at] == stats.high[at] && stats.low[at].abs() > LARGE;
+    shift_of(stats.low.len(), (0..stats.low.len()).filter(is_constant).map(|at| (at, stats.low[at])))
+}
+
+fn shift_of(n_cols: usize, constants: impl Iterator<Item = (usize, f64)>) -> Option<Vec<f64>> {
+    let mut constants = constants.peekable();
+    constants.peek()?;
+    let mut shift = vec![0.0; n_cols];
+    constants.for_each(|(column, value)| shift[column] = value);
+    Some(shift)
 }
 
 /// Items to be ranked as learning sees them, wherever their features are.

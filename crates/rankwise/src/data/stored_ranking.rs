@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::groups::{Groups, Members};
-use super::ranking::{GroupList, RankView, shift_to_zero};
+use super::ranking::{GroupList, RankView, large_constants_of, shift_to_zero};
 use super::scale::ColumnStats;
 use super::stored_rows::{Loaded, RowSource, Rows, StoredRows};
 use super::{Features, Items, Scale, Scaler, TELLING_ROWS};
@@ -99,14 +99,19 @@ impl StoredRanking {
     /// The scaling, learnt from all items by their weights, and from now on features near zero, as [`super::Ranking::near_zero`] has them.
     pub(crate) fn prepare(&mut self, scale: Scale) -> Result<Option<Scaler>> {
         let may_be_far = !self.rows.is_sparse() && !self.rows.is_f32();
-        if scale == Scale::None && !may_be_far {
+        if scale == Scale::None && !may_be_far && self.have_no_large_constants()? {
             return Ok(None);
         }
         let stats = self.rows.stats(None, self.weights.as_deref())?;
-        if may_be_far {
-            self.rows.set_shift(shift_to_zero(&stats));
-        }
+        self.rows.set_shift(if may_be_far { shift_to_zero(&stats) } else { large_constants_of(&stats) });
         Ok(Scaler::of_stats(scale, stats, self.rows.is_sparse()))
+    }
+
+    /// Whether some rows tell that there is no large constant.
+    fn have_no_large_constants(&self) -> Result<bool> {
+        let of_weight = |&row: &u32| self.weights.as_ref().is_none_or(|weights| weights[row as usize] > 0.0);
+        let some: Vec<u32> = (0..self.rows.n_rows() as u32).filter(of_weight).take(TELLING_ROWS).collect();
+        Ok(large_constants_of(&self.rows.stats(Some(&some), None)?).is_none())
     }
 
     /// The largest standard deviation of a column over the smallest, as far as some thousand items tell.

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::common::{Effort, Fit, setters};
 use super::item_ranker::why_to_scale;
-use crate::data::{Comparisons, Features, Outcome, Scale, Scaler, far_shift};
+use crate::data::{Comparisons, Features, Outcome, Scale, Scaler, far_shift, shifted};
 use crate::error::{Error, Place, Result};
 use crate::kernel::{Kernel, KernelFunction, KernelMatrix, SymmetricMatrix};
 use crate::loss::Loss;
@@ -377,11 +377,10 @@ impl<'a> Ground<'a> {
     fn new(kernel: KernelFunction, features: &'a Features, effort: &Effort) -> Result<Self> {
         if kernel == KernelFunction::Linear {
             // Differences alone count, and far from zero they would lose their digits.
-            let mut rows = Cow::Borrowed(features);
-            if let Some(shift) = far_shift(features, None) {
-                rows.to_mut().subtract(&shift);
-            }
-            return Ok(Ground::Rows(rows));
+            return Ok(Ground::Rows(match far_shift(features, None) {
+                None => Cow::Borrowed(features),
+                Some(shift) => Cow::Owned(shifted(features, &shift)),
+            }));
         }
         // In f64: prices are sums of many values that nearly cancel, and columns that are nearly the same.
         Ok(Ground::Items(Box::new(KernelMatrix::<f64>::new(kernel, features, effort.cache_mb << 20)?)))

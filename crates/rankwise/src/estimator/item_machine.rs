@@ -13,7 +13,7 @@ use super::item_landmarks::{Claim, Described};
 use super::item_ranker::Solution;
 use super::item_start::Start;
 use super::small_machine::{self, Small};
-use crate::data::{Features, Scaler, far_shift};
+use crate::data::{Features, Scaler, far_shift, shifted};
 use crate::error::{Error, Result};
 use crate::kernel::{ItemBlocks, ItemKernel, KernelFunction};
 use crate::math::dot;
@@ -131,9 +131,7 @@ impl<'a> Ground<'a> {
         let Some(shift) = far_shift(features, weights) else {
             return Ok(Ground::Weights { features: Cow::Borrowed(features), shift: None, scaler });
         };
-        let divisor = vec![1.0; shift.len()];
-        let near = Scaler { shift: shift.clone(), divisor }.apply(features)?;
-        Ok(Ground::Weights { features: Cow::Owned(near), shift: Some(shift), scaler })
+        Ok(Ground::Weights { features: Cow::Owned(shifted(features, &shift)), shift: Some(shift), scaler })
     }
 
     /// For machines with a kernel over scaled features.

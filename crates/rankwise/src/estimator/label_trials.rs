@@ -10,7 +10,7 @@ use super::grade_machine::{GradeMachine, Graded};
 use super::item_machine::{Aim, DistinctRows, Ground, Machine};
 use super::label_estimator::LabelEstimator;
 use super::{OrdinalSvm, SvmClassifier, SvmRegressor};
-use crate::data::{Features, Scale, Scaler, far_shift};
+use crate::data::{Features, Scale, Scaler, far_shift, shifted};
 use crate::error::{Error, Result};
 use crate::kernel::{Approx, Gamma, Kernel, KernelFunction};
 use crate::loss::Loss;
@@ -83,11 +83,8 @@ impl<'a> LabelTrials<'a> {
         // Where a bias is penalised, it matters where zero is.
         let is_joint = matches!(estimator, LabelEstimator::Classify(svm) if svm.classes.is_joint());
         let shift = if is_joint { None } else { far_shift(&items.features, Some(&items.weights)) };
-        let near = shift.map(|shift| {
-            let divisor = vec![1.0; shift.len()];
-            Scaler { shift, divisor }.apply(&items.features)
-        });
-        let trials = LabelTrials { estimator: estimator.clone(), items, parts, near: near.transpose()? };
+        let near = shift.map(|shift| shifted(&items.features, &shift));
+        let trials = LabelTrials { estimator: estimator.clone(), items, parts, near };
         if let LabelEstimator::Classify(svm) = estimator {
             trials.lessons().try_for_each(|lesson| svm.factors(&lesson?).map(|_| ()))?;
         }

@@ -12,7 +12,7 @@ use super::item_landmarks::check_approx;
 use super::pair_record::Known;
 use super::pair_solution::{By, CrossFitted, Instance, Solution, Start, WhenNeeded};
 use super::pair_weights::{FEW_ITEMS, Space};
-use crate::data::{Comparisons, Outcome, Scale, Scaler, largest_scale_ratio};
+use crate::data::{Comparisons, Outcome, Scale, Scaler, far_shift_of_rows, largest_scale_ratio, shifted};
 use crate::error::{Error, Place, Result};
 use crate::kernel::{Approx, Kernel, KernelFunction};
 use crate::loss::Loss;
@@ -162,8 +162,14 @@ impl PairMachine {
         let order = || rows.iter().map(|&row| row as usize);
         let scaler = Scaler::learn_from_rows(self.scale, &data.set.items.features, order());
         let mut scaled = None;
-        if let Some(scaler) = &scaler {
-            let features = scaler.apply(&data.set.items.features)?;
+        let features = &data.set.items.features;
+        let mut near = scaler.as_ref().map(|scaler| scaler.apply(features)).transpose()?;
+        // Differences alone count, and far from zero their sums would lose their digits. Sparse features are not moved by scaling.
+        if self.kernel == Kernel::Linear && (scaler.is_none() || features.is_sparse()) {
+            let features = near.as_ref().unwrap_or(features);
+            near = far_shift_of_rows(features, order(), None).map(|shift| shifted(features, &shift)).or(near);
+        }
+        if let Some(features) = near {
             match &mut data {
                 Cow::Owned(data) => data.set.items.features = features,
                 Cow::Borrowed(_) => scaled = Some(features),

@@ -27,6 +27,8 @@ struct Recipe {
     is_sparse: bool,
     /// Added to the first feature.
     offset: f64,
+    /// The second feature of every item that weighs anything.
+    constant: Option<f64>,
     is_weighted: bool,
     precision: Precision,
 }
@@ -40,6 +42,7 @@ impl Default for Recipe {
             n_labels: 4,
             is_sparse: false,
             offset: 0.0,
+            constant: None,
             is_weighted: false,
             precision: Precision::Auto,
         }
@@ -68,6 +71,7 @@ impl Stored {
                 };
                 row[0] += recipe.offset;
                 let weight = if recipe.is_weighted { random.below(4) as f64 * 0.5 } else { 1.0 };
+                row[1] = recipe.constant.filter(|_| weight > 0.0).unwrap_or(row[1]);
                 if recipe.is_sparse {
                     write!(lines, "{label} qid:{group} cost:{weight}").unwrap();
                     for (k, x) in row.iter().enumerate().filter(|(_, x)| **x != 0.0) {
@@ -138,6 +142,16 @@ fn every_way_of_storing() {
     assert!(!BlockFile::open(&far.path()).unwrap().is_f32());
     far.check(&RankSvm::new().c(0.01));
     far.check(&RankSvm::new().c(0.01).scale(Scale::Standard));
+    // A constant that is far from zero is stored in any way.
+    for is_weighted in [false, true] {
+        let recipe = Recipe { constant: Some(1e7), is_weighted, precision: Precision::F32, ..Recipe::default() };
+        let constant = Stored::new(recipe);
+        assert!(BlockFile::open(&constant.path()).unwrap().is_f32());
+        constant.check(&RankSvm::new().c(1e6));
+        constant.check(&RankSvm::new().c(1e6).scale(Scale::Minmax));
+    }
+    let sparse = Recipe { is_sparse: true, constant: Some(1e7), n_features: 300, n_groups: 50, ..Recipe::default() };
+    Stored::new(sparse).check(&RankSvm::new().c(1e6));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod both;
 pub(crate) mod classify;
 pub(crate) mod conic;
+mod far_columns;
 mod few_pairs;
 mod hard_pairs;
 mod hard_tubes;
