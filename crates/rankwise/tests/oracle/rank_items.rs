@@ -2,7 +2,7 @@
 
 use rankwise::data::{Features, Groups, Items, Precision, Random, Ranking};
 use rankwise::model::{Balance, Model, ScoreFunction};
-use rankwise::{Error, Loss, RankSvm, Stop};
+use rankwise::{Error, Loss, RankSvm, Stop, SwapSvm};
 
 use crate::oracle::conic::{Entries, minimum};
 
@@ -272,4 +272,58 @@ fn what_is_not_rankable_is_said() {
     let data = Ranking::new(Items::new(features, None, None).unwrap(), vec![0.0, 1.0], None).unwrap();
     let answer = RankSvm::new().c(f64::INFINITY).fit(&data);
     assert!(matches!(&answer, Err(Error::NotRankable { .. })), "{answer:?}");
+}
+
+/// Items that one feature puts in order, with steps of a quarter; the other one is chance.
+fn rankable(n_grades: usize, is_weighted: bool) -> Ranking {
+    let mut random = Random::new(8);
+    let n = 90;
+    let labels: Vec<f64> = (0..n).map(|item| (item % n_grades) as f64).collect();
+    let rows = labels.iter().flat_map(|label| [0.25 * label, random.normal()]).collect();
+    let items = Items::new(Features::dense(2, rows, Precision::F64).unwrap(), None, None).unwrap();
+    let groups = Groups::from_ids((0..n).map(|item| (item / 45).to_string()));
+    let data = Ranking::new(items, labels, Some(groups)).unwrap();
+    let weights = (0..n).map(|_| [0.5, 1.0, 100.0][random.below(3)]).collect();
+    if is_weighted { data.with_weights(weights).unwrap() } else { data }
+}
+
+#[test]
+fn small_losses_at_a_large_c_keep_their_digits() {
+    // Sums of squared scores over all pairs cancel but for slacks of 1e-6; times C, their rounding was a part of the objective.
+    for (n_grades, is_weighted) in [(2, false), (5, false), (5, true), (45, false), (45, true)] {
+        let data = rankable(n_grades, is_weighted);
+        let pairs = Pairs::of(&data, Balance::None);
+        for c in [1e4, 1e7, 1e10] {
+            for loss in [Loss::SquaredHinge, Loss::Logistic] {
+                let model = RankSvm::new().loss(loss).c(c).tol(1e-6).fit(&data).unwrap().model;
+                let (told, plain) = (model.training.objective, pairs.objective(weights_of(&model), c, loss));
+                let what = format!("{n_grades} grades, C = {c}, {loss:?}: {told}, plainly {plain}");
+                assert!((told - plain).abs() <= 1e-9 * plain, "{what}");
+            }
+            let model = SwapSvm::new().c(c).tol(1e-6).fit(&data).unwrap().model;
+            let w = weights_of(&model);
+            let lost: f64 = pairs.list.iter().map(|(d, cost)| cost * (1.0 - 2.0 * dot(w, d)).max(0.0)).sum();
+            let (told, plain) = (model.training.objective, 0.5 * dot(w, w) + c * lost);
+            // Scores of about 10 are rounded to 1e-15.
+            let rounding = 1e-14 * c * pairs.list.iter().map(|(_, cost)| cost).sum::<f64>();
+            assert!(
+                (told - plain).abs() <= 1e-9 * plain + rounding,
+                "swap, {n_grades} grades, C = {c}: {told}, plainly {plain}"
+            );
+        }
+    }
+}
+
+#[test]
+fn pairs_that_lead_by_far_keep_the_digits_of_their_likelihood() {
+    // log(1 + e) is e where e is 1e-11, and a sum of 1 + e has five of its digits.
+    let rows = vec![8000.0, 6000.0, -4000.0, -1000.0];
+    let items = Items::new(Features::dense(2, rows, Precision::F64).unwrap(), None, None).unwrap();
+    let data = Ranking::new(items, vec![2.0, -1.0], None).unwrap();
+    let pairs = Pairs::of(&data, Balance::None);
+    for c in [1.0, 1e5, 1e9] {
+        let model = RankSvm::new().loss(Loss::Logistic).c(c).tol(1e-9).fit(&data).unwrap().model;
+        let (told, plain) = (model.training.objective, pairs.objective(weights_of(&model), c, Loss::Logistic));
+        assert!((told - plain).abs() <= 1e-10 * plain, "C = {c}: {told}, plainly {plain}");
+    }
 }

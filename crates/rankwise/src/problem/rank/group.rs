@@ -11,10 +11,14 @@
 //! the pairs between two margins; those are few where h is small, which is why they are summed on their own.
 
 use super::label_tree::LabelTree;
-use super::listed::PairList;
+use super::listed::{PairList, PairLoss};
 use super::logistic;
 use super::windows::{self, Graded, MOST_GRADES, falls_short};
 
+/// Sums whose rounding may be more than this part of them are summed pair by pair, where that takes no more than so many pairs
+/// for each item.
+const NOISE: f64 = 1e-8;
+const MOST_PAIRS_OF_ITEM: usize = 64;
 /// How often to try for a partner before an item is left alone.
 const MOST_TRIALS: usize = 64;
 
@@ -228,7 +232,10 @@ impl Group {
         if shape == Shape::Swapped {
             slopes.iter_mut().for_each(|slope| *slope *= 2.0);
             let value = (pairs - 2.0 * along).max(0.0);
-            return GroupLosses { value, meant: value, excess: 0.0, swapped: pairs };
+            let largest = scores.iter().fold(0.0, |most: f64, score| most.max(score.abs()));
+            let noise = 8.0 * f64::EPSILON * pairs * (1.0 + largest);
+            let exact = if noise > NOISE * value { self.pair_by_pair(shape, scores, weights, slopes) } else { None };
+            return exact.unwrap_or(GroupLosses { value, meant: value, excess: 0.0, swapped: pairs });
         }
         scratch.x.iter_mut().zip(scores).enumerate().for_each(|(i, (x, s))| *x = weight(i) * s);
         let mut partners = std::mem::take(&mut scratch.partners);
@@ -243,26 +250,76 @@ impl Group {
         scratch.partners = partners;
         // With t the slack of a curved pair: Σ t and Σ t².
         let (first, second) = ((pairs - along).max(0.0), (quadratic - 2.0 * along + pairs).max(0.0));
+        // What floating point may have done to the sum of squares.
+        let noise = 8.0 * f64::EPSILON * pairs * (1.0 + largest) * (1.0 + largest);
         match shape {
             Shape::Hinge(width) => {
                 for (i, slope) in slopes.iter_mut().enumerate() {
                     *slope = *slope / width - weight(i) * (scratch.worse[1][i] - scratch.better[1][i]);
                 }
-                // What floating point may have done to the sum of squares; the gap must not come out too small.
-                let noise = 8.0 * f64::EPSILON * pairs * (1.0 + largest) * (1.0 + largest);
                 let beyond = beyond_pairs - beyond_along;
                 GroupLosses {
                     value: second / (2.0 * width) + (beyond - 0.5 * width * beyond_pairs).max(0.0),
                     meant: first + beyond.max(0.0),
+                    // The gap must not come out too small.
                     excess: first - (second - noise).clamp(0.0, width * first) / width,
                     swapped: 0.0,
                 }
             }
             _ => {
                 slopes.iter_mut().for_each(|slope| *slope *= 2.0);
-                GroupLosses { value: second, meant: second, excess: 0.0, swapped: 0.0 }
+                let exact =
+                    if noise > NOISE * second { self.pair_by_pair(shape, scores, weights, slopes) } else { None };
+                exact.unwrap_or(GroupLosses { value: second, meant: second, excess: 0.0, swapped: 0.0 })
             }
         }
+    }
+
+    /// The losses and their slopes from slacks themselves: where these are small, nothing is left of them in sums of scores that
+    /// cancel. `None` where too many pairs lack the margin. Windows must have been found.
+    fn pair_by_pair(
+        &self,
+        shape: Shape,
+        scores: &[f64],
+        weights: Option<&[f64]>,
+        slopes: &mut [f64],
+    ) -> Option<GroupLosses> {
+        let margin = shape.margins().0[0];
+        let (order, ranks): (&[u32], Vec<u32>) = match &self.labels {
+            Labels::Grades(grades) => (&self.order, grades.iter().map(|&grade| u32::from(grade)).collect()),
+            Labels::Tree(tree) => (tree.order(), tree.label_ranks()),
+            Labels::Sorted(_) | Labels::Listed(_) => return None,
+        };
+        let mut behind = 0;
+        let mut starts = Vec::with_capacity(order.len());
+        for &item in order {
+            let score = scores[item as usize];
+            while order.get(behind).is_some_and(|&o| !falls_short(margin, score, scores[o as usize])) {
+                behind += 1;
+            }
+            starts.push(behind);
+        }
+        let n_pairs: usize = starts.iter().map(|start| order.len() - start).sum();
+        if n_pairs > MOST_PAIRS_OF_ITEM * order.len().max(MOST_PAIRS_OF_ITEM) {
+            return None;
+        }
+        let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+        let mut losses = GroupLosses::default();
+        slopes.fill(0.0);
+        for (&item, &start) in order.iter().zip(&starts) {
+            let i = item as usize;
+            for &other in &order[start..] {
+                let j = other as usize;
+                if ranks[j] < ranks[i] {
+                    let (cost, of_pair) = (weight(i) * weight(j), PairLoss::of(shape, scores[i], scores[j]));
+                    losses.value += cost * of_pair.value.max(0.0);
+                    losses.swapped += cost * of_pair.swapped;
+                    slopes[i] += cost * of_pair.slope;
+                    slopes[j] -= cost * of_pair.slope;
+                }
+            }
+        }
+        Some(GroupLosses { meant: losses.value, ..losses })
     }
 
     /// Slopes of the hinge itself at new scores (finite ones), a subgradient where it has a kink.

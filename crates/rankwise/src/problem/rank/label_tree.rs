@@ -194,6 +194,22 @@ impl LabelTree {
         &self.order
     }
 
+    /// For each item the rank of its label among the distinct ones.
+    pub(super) fn label_ranks(&self) -> Vec<u32> {
+        let mut starts = Vec::with_capacity(self.nodes.len());
+        self.add_starts(self.root, 0, &mut starts);
+        self.places.iter().map(|place| starts.partition_point(|start| start <= place) as u32).collect()
+    }
+
+    /// Adds the places where labels change below a cut, in order; its part begins at `from`.
+    fn add_starts(&self, node: u32, from: u32, starts: &mut Vec<u32>) {
+        if let Some(&Node { n_lower, lower, upper, .. }) = self.nodes.get(node as usize) {
+            self.add_starts(lower, from, starts);
+            starts.push(from + n_lower);
+            self.add_starts(upper, from + n_lower, starts);
+        }
+    }
+
     /// Finds the windows for new scores and one or two margins, the larger first; says for each margin what the weights
     /// of every item's partners sum to.
     pub(super) fn find_windows(

@@ -152,16 +152,16 @@ fn curved_share(shape: Shape, better: f64, worse: f64) -> f64 {
 }
 
 /// The loss of a pair, its slope in the lead, and what it adds to the rest.
-struct PairLoss {
-    value: f64,
-    slope: f64,
+pub(super) struct PairLoss {
+    pub(super) value: f64,
+    pub(super) slope: f64,
     meant: f64,
     excess: f64,
-    swapped: f64,
+    pub(super) swapped: f64,
 }
 
 impl PairLoss {
-    fn of(shape: Shape, better: f64, worse: f64) -> Self {
+    pub(super) fn of(shape: Shape, better: f64, worse: f64) -> Self {
         let lead = better - worse;
         let t = (1.0 - lead).max(0.0);
         let plain = |value: f64, slope: f64| PairLoss { value, slope, meant: value, excess: 0.0, swapped: 0.0 };

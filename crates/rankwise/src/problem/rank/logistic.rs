@@ -139,7 +139,8 @@ struct Partners<'a> {
 /// Losses, their slopes and their curvatures, summed in lanes.
 struct Sums {
     linear: [f64; LANES],
-    factors: [f64; LANES],
+    /// Products of factors 1 + e, less 1: beside 1 the digits of a small e would be lost.
+    products: [f64; LANES],
     slope: [f64; LANES],
     degree: [f64; LANES],
 }
@@ -148,7 +149,7 @@ wide! {
     /// The losses of one item with its worse partners; adds to the slopes and to the degrees of both sides.
     fn losses<T>(of: Partners<'_>, place: usize, slopes: &mut [f64], degrees: &mut [f64]) -> f64 {
         let (score, weight) = (of.x[place], of.v[place]);
-        let mut sums = Sums { linear: [0.0; LANES], factors: [1.0; LANES], slope: [0.0; LANES], degree: [0.0; LANES] };
+        let mut sums = Sums { linear: [0.0; LANES], products: [0.0; LANES], slope: [0.0; LANES], degree: [0.0; LANES] };
         let mut logs = 0.0;
         let (x, rest_x) = of.x[..of.n].as_chunks::<LANES>();
         let (v, rest_v) = of.v[..of.n].as_chunks::<LANES>();
@@ -156,15 +157,17 @@ wide! {
         let (to_degrees, rest_degrees) = degrees[..of.n].as_chunks_mut::<LANES>();
         let chunks = x.iter().zip(v).zip(to_slopes.iter_mut().zip(to_degrees));
         for (number, ((x, v), (slopes, degrees))) in chunks.enumerate() {
-            let factors = lane_losses::<FMA>(score, weight, x, v, slopes, degrees, &mut sums);
+            let small = lane_losses::<FMA>(score, weight, x, v, slopes, degrees, &mut sums);
             if of.is_plain {
-                (0..LANES).for_each(|lane| sums.factors[lane] *= factors[lane]);
+                for (product, e) in sums.products.iter_mut().zip(small) {
+                    *product += product.times_plus::<FMA>(e, e);
+                }
                 if (number + 1).is_multiple_of(FACTORS) {
-                    logs += sums.factors.iter().map(|f| f.ln()).sum::<f64>();
-                    sums.factors = [1.0; LANES];
+                    logs += sums.products.iter().map(|product| product.ln_1p()).sum::<f64>();
+                    sums.products = [0.0; LANES];
                 }
             } else {
-                logs += factors.iter().zip(v).map(|(factor, v)| v * factor.ln()).sum::<f64>();
+                logs += small.iter().zip(v).map(|(e, v)| v * e.ln_1p()).sum::<f64>();
             }
         }
         // The rest, with weights of 0 for what is not there.
@@ -173,18 +176,18 @@ wide! {
         x[..n_rest].copy_from_slice(rest_x);
         v[..n_rest].copy_from_slice(rest_v);
         let (mut slope, mut degree) = ([0.0; LANES], [0.0; LANES]);
-        let factors = lane_losses::<FMA>(score, weight, &x, &v, &mut slope, &mut degree, &mut sums);
+        let small = lane_losses::<FMA>(score, weight, &x, &v, &mut slope, &mut degree, &mut sums);
         rest_slopes.iter_mut().zip(&slope).for_each(|(to, sum)| *to += sum);
         rest_degrees.iter_mut().zip(&degree).for_each(|(to, sum)| *to += sum);
-        logs += factors.iter().zip(&v).map(|(factor, v)| v * factor.ln()).sum::<f64>();
-        logs += sums.factors.iter().map(|f| f.ln()).sum::<f64>();
+        logs += small.iter().zip(&v).map(|(e, v)| v * e.ln_1p()).sum::<f64>();
+        logs += sums.products.iter().map(|product| product.ln_1p()).sum::<f64>();
         slopes[place] -= weight * sums.slope.iter().sum::<f64>();
         degrees[place] += sums.degree.iter().sum::<f64>();
         weight * (sums.linear.iter().sum::<f64>() + logs)
     }
 }
 
-/// Adds what one item has with some partners; the factors 1 + e^(−|lead|).
+/// Adds what one item has with some partners; e^(−|lead|) of each.
 #[inline(always)]
 fn lane_losses<const FMA: bool>(
     score: f64,
@@ -195,12 +198,12 @@ fn lane_losses<const FMA: bool>(
     degrees: &mut [f64; LANES],
     sums: &mut Sums,
 ) -> [f64; LANES] {
-    let mut factors = [0.0; LANES];
+    let mut small = [0.0; LANES];
     for lane in 0..LANES {
         let lead = score - x[lane];
         let (e, p) = chance::<FMA>(lead);
         let q = p * (1.0 - p);
-        factors[lane] = 1.0 + e;
+        small[lane] = e;
         sums.linear[lane] += if lead < 0.0 { -v[lane] * lead } else { 0.0 };
         sums.slope[lane] += v[lane] * p;
         sums.degree[lane] += v[lane] * q;
@@ -208,7 +211,7 @@ fn lane_losses<const FMA: bool>(
         // A partner that is not there has no degree either.
         degrees[lane] += if v[lane] > 0.0 { weight * q } else { 0.0 };
     }
-    factors
+    small
 }
 
 /// Curvature of the loss of a pair in its lead; at most ¼.
