@@ -287,6 +287,9 @@ fn another_way(ask: &Ask, data: &Data) -> Option<(&'static str, Ask, Data, f64)>
             let weights = pairs.iter().map(|pair| pair.2).collect();
             let judged = Comparisons::new(set, vec![Outcome::Right; pairs.len()], Some(weights), None).unwrap();
             (other.method, other.balance) = ("pair-rank", rankwise::model::Balance::None);
+            if ask.c == f64::INFINITY {
+                other.loss = Loss::Hinge; // a hard margin of items knows no loss, one of pairs none but those that can be 0
+            }
             Some(("by its pairs", other, Data::Pairs(judged), 1.0))
         }
         ("swap", Data::Items(ranking)) => {
