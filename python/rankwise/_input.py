@@ -58,6 +58,23 @@ def _numbers_of_objects(X: NDArray[Any], name: str) -> NDArray[Any]:
         ) from None
 
 
+def labels(values: Any, n: Optional[int], name: str = "y") -> NDArray[np.float64]:
+    """One float64 per item, finite, and different wherever the labels given are: whole numbers keep apart up to 2**53."""
+    given = vector(values, n, name)
+    array = reals(given, n, name)
+    if given.dtype.kind == "f":
+        return array
+    for row in np.flatnonzero(np.abs(array) >= 2.0**53):
+        is_float = isinstance(given[row], (float, np.floating))
+        label = given[row].decode("utf-8", "replace") if isinstance(given[row], bytes) else str(given[row])
+        if not is_float and label.strip().lstrip("+-").isdecimal():
+            raise ValueError(
+                f"{name} = {label} in row {row} is beyond 2**53: neighbouring whole numbers are one number in float64; "
+                "subtract a constant, or number the values"
+            )
+    return array
+
+
 def reals(values: Any, n: Optional[int], name: str) -> NDArray[np.float64]:
     """One float64 per item, finite."""
     array = vector(values, n, name)
@@ -67,16 +84,7 @@ def reals(values: Any, n: Optional[int], name: str) -> NDArray[np.float64]:
         raise ValueError(f"{name} has elements of type {array.dtype}: numbers are needed")
     if array.dtype.kind not in "fiub":
         array = _numbers_of_objects(array, name)
-    given = array
     array = np.require(array, np.float64, ["C", "A"])
-    if given.dtype.kind in "iu":
-        inexact = np.flatnonzero((array >= 2.0**53) | (array <= -(2.0**53)))
-        if inexact.size:
-            row = inexact[0]
-            raise ValueError(
-                f"{name} = {given[row]} in row {row} is beyond 2**53: neighbouring whole numbers are one number in float64; "
-                "subtract a constant, or number the values"
-            )
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
         what = "NaN" if np.isnan(array[bad[0]]) else "infinity"
@@ -295,9 +303,10 @@ def groups(qid: Any, n: int, name: str = "qid") -> Optional[_core.Groups]:
     return _core.Groups.of_numbers(numbers, [plain_text(value) for value in known])
 
 
-def known_rows(*columns: Optional[NDArray[Any]]) -> Optional[NDArray[np.bool_]]:
+def known_rows(*columns: Any) -> Optional[NDArray[np.bool_]]:
     """Which pairs have something predicted, if not all of them have: those without are left out, and counted."""
-    missing = [np.isnan(values).reshape(len(values), -1).any(axis=1) for values in columns if values is not None]
+    given = [np.asarray(values) for values in columns if values is not None]
+    missing = [np.isnan(values).reshape(len(values), -1).any(axis=1) for values in given]
     unknown: NDArray[np.bool_] = np.logical_or.reduce(missing)
     if not unknown.any():
         return None

@@ -449,7 +449,7 @@ class SVR(Machine):
         items = _input.items(X)
         if y is None:
             raise ValueError("SVR requires y to be passed, but the target y is None: values are needed")
-        values = _input.reals(y, items.n_items, "y")
+        values = _input.labels(y, items.n_items)
         weights = _input.weights(sample_weight, items.n_items)
         with self._progress() as tell:
             model = _core.fit_items(
@@ -467,7 +467,7 @@ class SVR(Machine):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R², the share of the variance of y that is explained."""
         predicted = self.predict(X)
-        values = _input.reals(y, len(predicted), "y")
+        values = _input.labels(y, len(predicted))
         weights = _input.weights(sample_weight, len(predicted))
         mean = np.average(values, weights=weights)
         left = np.average((values - predicted) ** 2, weights=weights)

@@ -80,7 +80,7 @@ class Ranker(Machine):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: labels are needed"
             )
-        return _input.reals(y, n, "y")
+        return _input.labels(y, n)
 
     def predict(self, X: Any) -> Array:
         """One score per item; higher is better. Scores of different groups are not comparable."""

@@ -294,7 +294,7 @@ def _tune_items(
         )  # fmt: skip
         estimator.classes_ = classes
     else:
-        held_y = None if held is None or held_items is None else _input.reals(held[1], held_items.n_items, "valid[1]")
+        held_y = None if held is None or held_items is None else _input.labels(held[1], held_items.n_items, "valid[1]")
         of_labels = isinstance(estimator, (SVR, OrdinalSVM))
         search_for = _core.tune_labels if of_labels else _core.tune_items
         model = search_for(
@@ -302,7 +302,7 @@ def _tune_items(
             params,
             search,
             items,
-            _input.reals(y, n, "y"),
+            _input.labels(y, n),
             groups,
             weights,
             measured(held_y),

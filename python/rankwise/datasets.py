@@ -508,7 +508,7 @@ def save_svmlight(path: Path, X: Any, y: Any, qid: Any = None, *, sample_weight:
         _path(path),
         "svmlight",
         items,
-        _input.reals(y, n, "y"),
+        _input.labels(y, n),
         _input.groups(qid, n),
         _input.weights(sample_weight, n),
         names,

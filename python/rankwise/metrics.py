@@ -78,7 +78,7 @@ def _not_empty(array: NDArray[Any], name: str) -> None:
 def _ranked(
     y: Any, scores: Any, qid: Any, sample_weight: Any = None, group_weight: Any = None, ids: Any = None
 ) -> _core.RankedItems:
-    labels = _input.reals(y, None, "y")
+    labels = _input.labels(y, None)
     _not_empty(labels, "y")
     n = len(labels)
     names = None if ids is None else [str(item) for item in _input.vector(ids, n, "ids").tolist()]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rankwise
-from rankwise import SVC, SVR, CompareSVM, OrdinalSVM, RankSVM, _core, _input
+from rankwise import SVC, SVR, CompareSVM, OrdinalSVM, RankSVM, _core, _input, metrics, rate
 from rankwise.exceptions import ParameterError
 
 
@@ -327,7 +327,36 @@ def test_labels_that_float64_would_merge_are_refused():
     for y in ([2**53, 2**53 + 1, 2**53, 2**53 + 1], negative, unsigned):
         with pytest.raises(ValueError, match=r"beyond 2\*\*53.*subtract a constant"):
             rankwise.RankSVM().fit(x, y)
-    rankwise.RankSVM().fit(x, [2**52, 2**52 + 1, 2**52 + 2, 2**52])
+    # numpy has only objects for numbers of Python this large, or where there is a None or a number of another kind beside them.
+    objects = np.array([2**53, 2**53 + 1, 2**53, 2**53 + 1], dtype=object)
+    for y in (
+        objects,
+        [0, 1, 2, 2**70],
+        np.array(["9007199254740993", "1", "2", "3"]),
+        objects.astype(str).astype("S"),
+    ):
+        for call in (
+            lambda: rankwise.RankSVM().fit(x, y), lambda: SVR().fit(x, y), lambda: OrdinalSVM().fit(x, y),
+            lambda: metrics.pair_accuracy(y, x[:, 0]), lambda: rankwise.tune(RankSVM(), x, y, qid=[0, 0, 1, 1], folds=2),
+        ):  # fmt: skip
+            with pytest.raises(ValueError, match=r"y = \d+ in row \d is beyond 2\*\*53.*subtract a constant"):
+                call()
+    for y in ([2**52, 2**52 + 1, 2**52 + 2, 2**52], [0.0, 1e300, 1.0, 2.0], np.array([0, 1e20, 1, 2], dtype=object)):
+        rankwise.RankSVM(scale="minmax").fit(x, y)
+
+
+def test_other_numbers_than_labels_may_be_large():
+    now = 1_700_000_000_000_000_000
+    times = now + 3_600_000_000_000 * np.arange(6)
+    games = list("abcabc"), list("bcabca"), [-1, -1, 0, 1, 0, 1]
+    for time in (times, times.astype(object), times.astype(np.uint64)):
+        board = rate(*games, time=time, system="elo", ci=None)
+        np.testing.assert_array_equal(board.ratings, rate(*games, system="elo", ci=None).ratings)
+    sides = {"since": (times, np.full(6, now))}
+    assert np.isfinite(rate(*games, C=1.0, covariates=sides).ratings).all()
+    x = np.arange(6.0).reshape(-1, 1)
+    assert _input.weights(np.full(6, 2**60), 6).tolist() == [2.0**60] * 6
+    assert metrics.pair_accuracy(x[:, 0], times) == 1.0
 
 
 def test_features_in_the_cells_of_a_table_are_not_taken_for_names():

@@ -167,7 +167,7 @@ def state_of_items(rows: Rows, number: int, params: dict[str, Any], threads: int
         params,
         number,
         items,
-        _input.reals(rows.y, n, "y"),
+        _input.labels(rows.y, n),
         groups,
         _weights(rows.sample_weight, n),
         _rankers._group_weights(rows.group_weight, groups, n),
