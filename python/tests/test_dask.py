@@ -478,6 +478,33 @@ def test_outcomes_on_a_cluster_are_read_as_on_one_machine(client):
         Davidson().fit(spread_pairs, da.from_array(y > 0, chunks=100))
 
 
+def test_comparers_are_scored_on_frames(client):
+    pairs, y = datasets.simulate_pairs(n_pairs=300, seed=3)
+    weights = np.linspace(0.5, 2.0, 300)
+    names = [f"{side}.{name}" for side in ("left", "right") for name in ("a", "b")]
+    frame = pd.DataFrame(pairs.reshape(300, 4), columns=names).assign(judged=y, weight=weights)[::-1]
+    # Numbers of rows that repeat tell nothing of who belongs to whom.
+    frame.index = np.arange(300) % 7
+    parts = [dask.delayed(frame.iloc[rows]) for rows in (slice(0, 120), slice(120, 300))]
+    spread = dd.from_delayed(parts, meta=frame.iloc[:0])
+    for kind, alone in ((CompareSVM, rankwise.CompareSVM), (Davidson, rankwise.Davidson)):
+        machine = kind().fit(spread[names], spread["judged"], sample_weight=spread["weight"])
+        expected = alone().fit(pairs, y, sample_weight=weights).score(pairs, y, sample_weight=weights)
+        assert machine.score(spread[names], spread["judged"], spread["weight"]) == pytest.approx(expected, abs=1e-9)
+        columns = spread[[*names, "judged", "weight"]]
+        assert machine.score(columns, "judged", "weight") == pytest.approx(expected, abs=1e-9)
+    named = pd.DataFrame({"l": list("abca") * 10, "r": list("bcab") * 10})
+    known = Davidson(unknown="nan").fit(
+        dd.from_pandas(named, npartitions=2), dd.from_pandas(pd.Series([-1, -1, 0, 1] * 10), npartitions=2)
+    )
+    new = pd.DataFrame({"l": ["a", "a", "b"], "r": ["z", "b", "c"]})
+    judged = pd.Series(["left", "tie", "left"])
+    with pytest.warns(RankwiseWarning, match="1 of 3 pairs have nan"):
+        found = known.score(dd.from_pandas(new, npartitions=1), dd.from_pandas(judged, npartitions=1))
+    with pytest.warns(RankwiseWarning, match="1 of 3 pairs have nan"):
+        assert found == known.score(new, judged)
+
+
 def test_names_that_training_has_not_seen_on_a_cluster(client):
     names = np.array([["a", "b"], ["b", "c"], ["c", "a"], ["a", "b"]] * 10, dtype=object)
     y = np.array([-1, -1, 0, 1] * 10)
