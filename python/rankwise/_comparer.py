@@ -26,7 +26,8 @@ class Comparer(Machine):
     """
 
     preprocessor: Preprocessor
-    unknown: str
+    #: Pickles of 0.1 have none.
+    unknown: str = "error"
     classes_: NDArray[np.int64]
     _own_params: ClassVar[frozenset[str]] = Machine._own_params | {"unknown"}
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": True, "context": True}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Optional, TypeVar, Union
 
 import numpy as np
@@ -137,11 +138,13 @@ class SVC(Machine):
     intercept_ : array of shape (n_machines,)
         Signs, shapes and order are those of ``sklearn.svm.SVC``.
     support_, dual_coef_, support_vectors_, n_support_ : arrays
-        The items that scores are made of (kernels), class by class, as in ``sklearn.svm.SVC``.
+        The items that scores are made of (kernels), class by class, as in ``sklearn.svm.SVC``. With approx these are the landmarks.
     """
 
     _method = "classify"
     classes_: NDArray[Any]
+    #: Where support items stand in the model, class by class, their classes, and which items of the fit they are.
+    _support_classes: Optional[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64]]]
 
     def __init__(
         self,
@@ -224,10 +227,7 @@ class SVC(Machine):
                 params, items, numbers.astype(np.uint32).ravel(), called, weights, margins, self._threads(), tell
             )
             self._end(tell, model)
-        model = self._with_support(model, items, X)
-        kept = model.classes or []
-        self.classes_ = classes if len(kept) == len(classes) else classes[[called.index(name) for name in kept]]
-        return self._adopt(model, names)
+        return self._adopt(self._adopt_classes(model, items, X, classes, numbers, weights), names)
 
     @classmethod
     def _of_model(cls: type[Classifier], model: _core.Model, source: str) -> Classifier:
@@ -284,54 +284,104 @@ class SVC(Machine):
         biases = self._biases("intercept_")
         return -biases if self._towards_first("intercept_") else biases
 
-    def _support_by_class(self, attribute: str) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
-        """Support items class by class: which, of which class, and their coefficients.
+    def _adopt_classes(
+        self,
+        model: _core.Model,
+        items: _core.Items,
+        X: Any,
+        classes: NDArray[Any],
+        numbers: NDArray[Any],
+        weights: Optional[Array],
+    ) -> _core.Model:
+        """Keeps the classes that the model has, and which items of which class its support items are."""
+        model = self._with_support(model, items, X)
+        kept = np.arange(len(classes))
+        if len(model.classes or []) < len(classes):  # those whose items all weigh nothing are left out
+            number = {class_name(label): number for number, label in enumerate(classes)}
+            kept = np.array([number[name] for name in model.classes or []])
+        self.classes_ = classes[kept]
+        self._support_classes = None
+        if self._support_rows is None:
+            return model
+        number_of = np.full(len(classes), -1)
+        number_of[kept] = np.arange(len(kept))
+        of_rows = number_of[numbers.ravel()]
+
+        # Of equal items the first may weigh nothing, or be of another class.
+        def first_of(are_meant: NDArray[np.bool_]) -> NDArray[np.int64]:
+            order = np.argsort(~are_meant, kind="stable")
+            found = model.support_among(_core.Items.dense(items.to_dense()[order], items.names))
+            assert found is not None
+            return order[found]
+
+        count = np.full(len(of_rows), True) if weights is None else weights > 0
+        first = self._support_rows if count[self._support_rows].all() else first_of(count)
+        places, owners = _class_by_class(model, of_rows[first])
+        assert owners is not None
+        rows = first[places]
+        for owner in np.unique(owners[of_rows[rows] != owners]):
+            mine = owners == owner
+            rows[mine] = first_of((of_rows == owner) & count)[places[mine]]
+        self._support_classes = places, owners, rows
+        return model
+
+    def _support_by_class(self, attribute: str) -> tuple[NDArray[np.intp], Optional[NDArray[np.intp]]]:
+        """The places of support items in the model, class by class, and their classes; None where these are not known.
 
         A copy of an item in another class is an item of its own there, though the model keeps one for both.
         """
-        coefficients = self._support(attribute)[1]
-        n = len(self.classes_)
-        if n > 2 and not self._towards_first(attribute):
-            return np.arange(coefficients.shape[1]), np.argmax(coefficients, axis=0), coefficients
-        if n == 2:
-            classes = (coefficients[0] > 0).astype(np.intp)
-            order = np.argsort(classes, kind="stable")
-            return order, classes[order], coefficients[:, order]
-        first, second = np.triu_indices(n, 1)
-        own = np.zeros((n, n - 1, coefficients.shape[1]))
-        for machine, (i, j) in zip(-coefficients, zip(first, second)):
-            # Against another class an item of class i is on the positive side, one of class j on the negative.
-            own[i, j - 1], own[j, i] = np.maximum(machine, 0.0), np.minimum(machine, 0.0)
-        classes, items = np.nonzero(own.any(axis=1))
-        return items, classes, np.ascontiguousarray(own[classes, :, items].T)
+        self._support(attribute)
+        kept = self.__dict__.get("_support_classes")
+        return kept[:2] if kept is not None else _class_by_class(self._model, None)
 
     @property
     def dual_coef_(self) -> Array:
         """Coefficients of the support items, class by class. Of two classes one row; with classes='ovo' of more, a row for each other
-        class, in order: that of the machine that tells the item's class from it. With other schemes, a row per machine."""
-        return self._support_by_class("dual_coef_")[2]
+        class, in order: that of the machine that tells the item's class from it. With classes='ovr' and with approx, a row per machine;
+        class by class after fit, and not after load."""
+        places, classes = self._support_by_class("dual_coef_")
+        machines = self._support("dual_coef_")[1][:, places]
+        if not self._towards_first("dual_coef_"):
+            return machines
+        if not _tell_classes(self._model):
+            return -machines
+        n = len(self.classes_)
+        own = np.zeros((n - 1, len(places)))
+        for machine, (i, j) in zip(-machines, _pairs_of_classes(n)):
+            # Against another class an item of class i is on the positive side, one of class j on the negative.
+            own[j - 1, classes == i] = np.maximum(machine[classes == i], 0.0)
+            own[i, classes == j] = np.minimum(machine[classes == j], 0.0)
+        return own
 
     @property
     def support_vectors_(self) -> Array:
-        """The support items' features, class by class."""
+        """The support items' features, class by class; with classes='ovr' or approx after fit alone, and not after load."""
         vectors: Array = super().support_vectors_[self._support_by_class("support_vectors_")[0]]
         return vectors
 
     @property
     def support_(self) -> NDArray[np.int64]:
-        """The numbers of the support items among those of the fit, class by class; of equal ones the first."""
-        return super().support_[self._support_by_class("support_")[0]]
+        """The numbers of the support items among those of the fit, class by class; of equal ones of a class the first."""
+        rows = super().support_
+        places = self._support_by_class("support_")[0]
+        kept = self.__dict__.get("_support_classes")
+        return rows[places] if kept is None else kept[2].copy()
 
     @property
     def support_names_(self) -> NDArray[np.str_]:
-        """What the support items are called, class by class."""
+        """What the support items are called, of equal ones the first, in the order of ``support_vectors_``."""
         return super().support_names_[self._support_by_class("support_names_")[0]]
 
     @property
     def n_support_(self) -> NDArray[np.int32]:
-        """How many support items each class has."""
+        """How many support items each class has. With classes='ovr' or approx after fit alone: files do not hold it."""
         classes = self._support_by_class("n_support_")[1]
-        return np.bincount(classes, minlength=len(self.classes_)).astype(np.int32)
+        if classes is None:
+            raise AttributeError(
+                "n_support_ is only known after fit, not after load: with classes='ovr' and with approx the file does not say of which "
+                "classes support items are"
+            )
+        return np.bincount(classes[classes >= 0], minlength=len(self.classes_)).astype(np.int32)
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags
@@ -341,6 +391,44 @@ class SVC(Machine):
         tags.classifier_tags = ClassifierTags()
         tags.target_tags.required = True
         return tags
+
+
+def _tell_classes(model: _core.Model) -> bool:
+    """Whether signs of coefficients tell the classes of support items."""
+    report = json.loads(model.description())
+    return report.get("approx") is None and (len(model.classes or []) == 2 or report["class_scheme"] == "ovo")
+
+
+def _pairs_of_classes(n: int) -> zip[tuple[int, int]]:
+    return zip(*(side.tolist() for side in np.triu_indices(n, 1)))
+
+
+def _class_by_class(
+    model: _core.Model, of_items: Optional[NDArray[np.intp]]
+) -> tuple[NDArray[np.intp], Optional[NDArray[np.intp]]]:
+    """The places of support items in the model, class by class, and these classes: by coefficients, or else as they are known of items.
+
+    Landmarks of a class that was left out have the class -1, and come last.
+    """
+    assert model.support is not None
+    coefficients = model.support[1]
+    n = len(model.classes or [])
+    if _tell_classes(model):
+        of_class = np.zeros((n, coefficients.shape[1]), dtype=bool)
+        # A machine is positive for the second of its classes.
+        for machine, (i, j) in zip(coefficients, _pairs_of_classes(n)):
+            of_class[i] |= machine < 0
+            of_class[j] |= machine > 0
+        classes, places = np.nonzero(of_class)
+        return places, classes
+    if of_items is None:
+        return np.arange(coefficients.shape[1]), None
+    classes = of_items
+    if json.loads(model.description()).get("approx") is None:
+        # Against the rest an item is positive in the machine of its own class, or not in it.
+        classes = np.where((coefficients > 0).any(axis=0), coefficients.argmax(axis=0), classes)
+    places = np.argsort(np.where(classes < 0, n, classes), kind="stable")
+    return places, classes[places]
 
 
 def _check_classes(labels: NDArray[Any]) -> None:

@@ -292,7 +292,7 @@ def _tune_items(
             params, search, items, numbers.astype(np.uint32).ravel(), [class_name(c) for c in classes], groups, weights,
             measured(places), threads, tell,
         )  # fmt: skip
-        estimator.classes_ = classes
+        return estimator._adopt_classes(model, items, X, classes, numbers, weights), names
     else:
         held_y = None if held is None or held_items is None else _input.labels(held[1], held_items.n_items, "valid[1]")
         of_labels = isinstance(estimator, (SVR, OrdinalSVM))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -259,6 +260,38 @@ def test_comparers_survive_files_and_pickles(estimator, judged, tmp_path):
         )
 
 
+@pytest.mark.parametrize("estimator", [*ITEMS, *PAIRS], ids=str)
+def test_what_0_1_pickled_is_read(estimator, ranking, judged):
+    X, y, _ = ranking
+    X, y = judged if estimator in PAIRS else (X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = sklearn_clone(estimator).fit(X, y)
+    old = deepcopy(fitted)
+    for name in ("unknown", "_support_classes"):  # which 0.1 did not have
+        old.__dict__.pop(name, None)
+    old = pickle.loads(pickle.dumps(old))
+    np.testing.assert_array_equal(old.predict(X), fitted.predict(X))
+    assert old.score(X, y) == fitted.score(X, y) and repr(old) == repr(fitted)
+    assert old.get_params() == fitted.get_params()
+    for attribute in ("support_", "n_support_", "dual_coef_", "coef_"):
+        assert hasattr(old, attribute) == hasattr(fitted, attribute)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        np.testing.assert_array_equal(sklearn_clone(old).fit(X, y).predict(X), fitted.predict(X))
+    if estimator in PAIRS:
+        np.testing.assert_array_equal(old.margins(X), fitted.margins(X))
+        named = type(estimator)(C=1.0).fit([["a", "b"], ["b", "c"]] * 3, [-1, 0, -1, 1, -1, 0])
+        del named.unknown
+        assert named.score_items(["a"]).shape == (1,) and named.predict([["a", "b"]]).shape == (1,)
+        with pytest.raises(MismatchError, match="were not in the training data"):
+            named.predict([["a", "z"]])
+
+
+def sklearn_clone(estimator):
+    return type(estimator)(**estimator.get_params())
+
+
 def through_file(estimator, folder):
     estimator.save(folder / "model.safetensors")
     return rankwise.load(folder / "model.safetensors")
@@ -336,6 +369,82 @@ def test_copies_of_an_item_in_two_classes_are_support_items_of_both(ranking, n_c
     for (i, j), score in zip(((0, 1), (0, 2), (1, 2)), scores):
         won[np.arange(len(X)), np.where(score > 0, i, j)] += 1
     assert (won[np.arange(len(X)), machine.predict(X).astype(int)] == won.max(axis=1)).all()
+
+
+def repeated(ranking):
+    """Items of three classes, some of them copies in another class, and weights of which some are 0."""
+    X, y, _ = ranking
+    X, y = X[:120], np.array(["c", "a", "b"])[np.clip(y[:120] + 1, 0, 2).astype(int)]
+    weights = np.ones(160)
+    weights[:20] = 0.0
+    return np.concatenate([X, X[:40]]), np.concatenate([y, np.roll(y[:40], 7)]), weights
+
+
+@pytest.mark.parametrize("more", [{}, {"approx": "nystrom:30"}, {"scale": "standard"}], ids=str)
+@pytest.mark.parametrize("scheme", ["ovo", "ovr"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_support_items_are_told_class_by_class(ranking, scheme, n_classes, more, weighted, tmp_path):
+    X, y, weights = repeated(ranking)
+    y = np.where((n_classes == 2) & (y == "c"), "a", y)
+    given = {"sample_weight": weights} if weighted else {}
+    sparse = pytest.importorskip("scipy.sparse")
+    for items in (X, X.astype(np.float32), sparse.csr_matrix(X)):
+        machine = SVC(kernel="rbf", gamma=0.3, C=1.0, classes=scheme, **more).fit(items, y, **given)
+        assert len(machine.support_) == machine.n_support_.sum() == machine.dual_coef_.shape[1]
+        for rows, label in zip(np.split(machine.support_, np.cumsum(machine.n_support_)[:-1]), machine.classes_):
+            assert len(rows) and set(y[rows]) == {label}
+        np.testing.assert_allclose(X[machine.support_], machine.support_vectors_, atol=1e-6)
+        if weighted and not more:
+            assert weights[machine.support_].all()
+        for again in (pickle.loads(pickle.dumps(machine)), deepcopy(machine)):
+            for attribute in ("support_", "n_support_", "dual_coef_", "support_vectors_"):
+                np.testing.assert_array_equal(getattr(again, attribute), getattr(machine, attribute))
+        loaded = through_file(machine, tmp_path)
+        assert sorted(loaded.support_vectors_.tolist()) == sorted(machine.support_vectors_.tolist())
+        if "approx" in more or (scheme == "ovr" and n_classes == 3):
+            with pytest.raises(AttributeError, match="n_support_ is only known after fit, not after load"):
+                loaded.n_support_
+        else:
+            np.testing.assert_array_equal(loaded.n_support_, machine.n_support_)
+            np.testing.assert_array_equal(loaded.dual_coef_, machine.dual_coef_)
+    if scheme == "ovr" and n_classes == 3 and not more:
+        K = np.exp(-0.3 * ((X[:, None] - machine.support_vectors_[None]) ** 2).sum(axis=2))
+        scores = K @ machine.dual_coef_.T + machine.intercept_
+        np.testing.assert_allclose(scores, machine.decision_function(X), atol=1e-6)
+
+
+def test_an_item_against_the_rest_need_not_be_a_support_item_of_its_own_class():
+    # The last one is far on its own side, and holds only the machine of another class.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3))
+    y = np.clip(np.round(X[:, 0] + X[:, 1]), -1, 1).astype(int)
+    machine = SVC(kernel="rbf", classes="ovr").fit(X, y)
+    np.testing.assert_array_equal(y[machine.support_], np.repeat(machine.classes_, machine.n_support_))
+    assert not (machine.dual_coef_ > 0).any(axis=0).all()
+
+
+@pytest.mark.parametrize("scheme", ["crammer-singer", "weston-watkins"])
+def test_linear_schemes_have_no_support_items(ranking, scheme):
+    X, y, _ = ranking
+    machine = SVC(classes=scheme).fit(X, y)
+    for attribute in ("support_", "n_support_", "support_vectors_", "dual_coef_", "support_names_"):
+        with pytest.raises(AttributeError, match=f"{attribute} is only available where a kernel"):
+            getattr(machine, attribute)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_search_has_the_classes_and_support_items_of_a_fit(ranking, kernel):
+    X, y, weights = repeated(ranking)
+    weights[y == "a"] = 0.0
+    machine = SVC(kernel=kernel, C=1.0, gamma=0.3)
+    found = rankwise.tune(machine, X, y, sample_weight=weights, grid={"C": [1.0]}, folds=2).best_estimator_
+    machine.fit(X, y, sample_weight=weights)
+    assert found.classes_.tolist() == machine.classes_.tolist() == ["b", "c"]
+    np.testing.assert_array_equal(found.predict(X), machine.predict(X))
+    if kernel == "rbf":
+        np.testing.assert_array_equal(found.support_, machine.support_)
+        np.testing.assert_array_equal(found.n_support_, machine.n_support_)
 
 
 @pytest.mark.parametrize("scale", ["standard", "minmax"])
