@@ -16,6 +16,8 @@ _OURS = os.path.dirname(__file__) + os.sep
 _BETWEEN = contextlib.__file__
 #: Packages that call estimators for somebody: a warning at their line would be shown once a session, and tell nobody where.
 _FOR_SOMEBODY = ("sklearn", "joblib")
+#: What is below everything else in a worker, where nobody's line is.
+_OF_WORKERS = ("concurrent", "distributed", "multiprocessing", "threading")
 #: Parts of scikit-learn that hand outcomes to an estimator under other numbers, or columns to a class each.
 _META = (
     "sklearn.calibration",
@@ -24,6 +26,15 @@ _META = (
     "sklearn.multioutput",
     "sklearn.semi_supervised",
 )
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).split(".")[0]
+
+
+def _is_machinery(frame: FrameType) -> bool:
+    """Whether code of scikit-learn or joblib runs there, and nobody's own."""
+    return _package(frame) in _FOR_SOMEBODY or frame.f_code.co_filename == _BETWEEN
 
 
 def _caller() -> tuple[int, Optional[FrameType]]:
@@ -38,10 +49,10 @@ def warn(text: str, kind: type[Warning] = RankwiseWarning) -> None:
     """Warns at the line that called the package, however deep inside the reason was found, and whoever called it for that line."""
     nearest, frame = _caller()
     level = nearest
-    while frame is not None and str(frame.f_globals.get("__name__", "")).split(".")[0] in _FOR_SOMEBODY:
+    while frame is not None and _is_machinery(frame):
         level, frame = level + 1, frame.f_back
-    # A worker of joblib has nobody's line.
-    warnings.warn(text, kind, stacklevel=nearest if frame is None else level)
+    is_worker = frame is None or _package(frame) in _OF_WORKERS
+    warnings.warn(text, kind, stacklevel=nearest if is_worker else level)
 
 
 class MetaEstimator(NamedTuple):
@@ -52,11 +63,15 @@ class MetaEstimator(NamedTuple):
     classes: Optional[list[Any]]
 
 
-def meta_estimator() -> Optional[MetaEstimator]:
-    """Who fits the estimator and may have numbered its classes anew; None where nobody does."""
+def meta_estimator(are_numbers_of_classes: bool) -> Optional[MetaEstimator]:
+    """Who fits the estimator and may have numbered its classes anew; None where nobody does.
+
+    Somebody's own code in between, such as a classifier made of a comparer, has given outcomes their meaning. Only numbers of classes,
+    which are no outcomes, have come through it as they were.
+    """
     name, classes = None, None
     frame = _caller()[1]
-    while frame is not None:
+    while frame is not None and (are_numbers_of_classes or _is_machinery(frame)):
         module = str(frame.f_globals.get("__name__", ""))
         if module.startswith("sklearn."):
             asking, holder = _numbering(module, frame)

@@ -87,13 +87,13 @@ def to_learn(y: Any, n: int) -> tuple[Signs, NDArray[np.int64]]:
     """
     if y is None:
         raise ValueError("y is None: outcomes are needed, -1 (left), 0 (no difference) or 1 (right)")
-    asking = meta_estimator()
     array = _input.array_of(y, "y")
+    is_numbered = array.dtype.kind in "iuf" and bool((array == 2).any() and np.isin(array, (0, 1, 2)).all())
+    asking = meta_estimator(is_numbered)
     if asking is None or array.ndim != 1:
         return outcomes(y, n, "y"), _OWN
     seen = np.unique(array).tolist()
     given = seen if asking.classes is None else asking.classes
-    is_numbered = 2 in seen and set(seen) <= {0, 1, 2}
     keeps = asking.name == "sklearn.calibration"  # hands on outcomes as they are, and fails if one of them is missing
     if -1 in seen and not keeps:
         return outcomes(y, n, "y"), _OWN

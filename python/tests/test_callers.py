@@ -152,6 +152,17 @@ def test_a_warning_under_scikit_learn_points_at_who_called_it():
     assert len({w.lineno for w in ours}) == 2
 
 
+def test_a_warning_in_a_worker_points_at_no_line_of_the_pool():
+    joblib = pytest.importorskip("joblib", reason="joblib is not installed")
+    from sklearn.model_selection import cross_val_score
+
+    with joblib.parallel_config(backend="threading"), warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        cross_val_score(rankwise.CompareRank(), SIDES, (SIGNS > 0.5).astype(int), cv=2, n_jobs=2)
+    ours = {w.filename for w in seen if issubclass(w.category, RankwiseWarning)}
+    assert ours and all("sklearn" in file for file in ours), ours
+
+
 def test_a_bar_that_cannot_be_shown_warns_the_caller(monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     with warnings.catch_warnings(record=True) as seen:

@@ -244,6 +244,58 @@ class OfRows(ClassifierMixin, BaseEstimator):
         return self.classes_[decision.argmax(axis=1) if decision.ndim == 2 else (decision > 0).astype(int)]
 
 
+class OfWords(ClassifierMixin, BaseEstimator):
+    """A classifier of rows that hold two items: a comparer, which it tells itself what its classes mean."""
+
+    signs = {"left": -1, "tie": 0, "right": 1, 10: -1, 11: 0, 12: 1, 0: -1, 1: 0, 2: 1}
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.of_signs_ = {self.signs[label]: label for label in self.classes_.tolist()}
+        self.comparer_ = Davidson().fit(X.reshape(-1, 2, 3), np.array([self.signs[label] for label in y.tolist()]))
+        return self
+
+    def predict_proba(self, X):
+        order = [self.signs[label] + 1 for label in self.classes_.tolist()]
+        return self.comparer_.predict_proba(X.reshape(-1, 2, 3))[:, order]
+
+    def predict(self, X):
+        return np.array([self.of_signs_[sign] for sign in self.comparer_.predict(X.reshape(-1, 2, 3)).tolist()])
+
+
+@pytest.mark.parametrize("called", [["left", "tie", "right"], [10, 11, 12], [0, 1, 2]], ids=str)
+def test_classifiers_made_of_comparers_say_themselves_what_outcomes_mean(called):
+    rows, new, labels = PAIRS.reshape(-1, 6), NEW.reshape(-1, 6), np.array(called)[Y + 1]
+    found = CalibratedClassifierCV(OfWords(), cv=3).fit(rows, labels)
+    assert (found.predict(new) == np.array(called)[TRUE + 1]).mean() > 0.9
+    assert cross_val_score(OfWords(), rows, labels, cv=3).min() > 0.9
+    two = Y != 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # no pair is a tie
+        CalibratedClassifierCV(OfWords(), cv=3).fit(rows[two], labels[two])
+    if called == [0, 1, 2]:
+        for machine in (
+            VotingClassifier([("a", OfWords())]), StackingClassifier([("a", OfWords())], cv=3), BaggingClassifier(OfWords(), 3),
+        ):  # fmt: skip
+            assert (machine.fit(rows, labels).predict(new) == TRUE + 1).mean() > 0.9
+
+
+class HandsOn(ClassifierMixin, BaseEstimator):
+    """What stands between scikit-learn and a comparer, and changes nothing: a pipeline of another library."""
+
+    def fit(self, X, y):
+        self.comparer_ = Davidson().fit(X, y)
+        self.classes_ = self.comparer_.classes_
+        return self
+
+    def predict(self, X):
+        return self.comparer_.predict(X)
+
+
+def test_numbers_of_classes_are_undone_through_the_hands_of_others():
+    is_as_good(VotingClassifier([("a", HandsOn())]).fit(PAIRS, Y).predict(NEW), Davidson())
+
+
 OF_CURVES = [
     kind(kernel="rbf", C=100.0, **more)
     for kind, more in ((CompareSVM, {}), (CompareSVM, {"loss": "logistic"}), (Davidson, {}))
