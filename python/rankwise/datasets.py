@@ -307,7 +307,7 @@ def load_items(
     drop : sequence of str
         Columns to leave out.
     separator : str, optional
-        What stands between columns, if neither commas (``.csv``) nor tabs (``.tsv``): one character.
+        What stands between columns, if neither commas (``.csv``) nor tabs (``.tsv``): one character, or ``"tab"``.
     format : {"csv", "tsv", "svmlight", "rwb", "parquet"}, optional
         The format of a file whose name does not tell it.
     index_base : {1, 0}
@@ -366,7 +366,7 @@ def load_pairs(
     drop : sequence of str
         Columns to leave out.
     separator : str, optional
-        What stands between columns, if neither commas (``.csv``) nor tabs (``.tsv``): one character.
+        What stands between columns, if neither commas (``.csv``) nor tabs (``.tsv``): one character, or ``"tab"``.
     format : {"csv", "tsv"}, optional
         The format of a file of pairs whose name does not tell it.
     dtype : {None, float32, float64}
@@ -621,9 +621,11 @@ def _columns(
 def _separator(separator: Any) -> int | None:
     if separator is None:
         return None
+    if separator in ("tab", "\\t"):  # as on the command line, and as messages name it
+        return ord("\t")
     if not isinstance(separator, str) or len(separator) != 1 or ord(separator) > 127 or separator in '"\n\r\0':
         raise ParameterError(
-            f"separator = {separator!r} is not possible: expected one character of ASCII that is no quote, such as ';'"
+            f"separator = {separator!r} is not possible: expected one character of ASCII that is no quote, such as ';', or the word tab"
         )
     return ord(separator)
 

@@ -61,7 +61,7 @@ fn argument(name: &str) -> &str {
 }
 
 /// Words that are values of options.
-const VALUES: [&str; 22] = [
+const VALUES: [&str; 26] = [
     "standard",
     "minmax",
     "none",
@@ -84,6 +84,10 @@ const VALUES: [&str; 22] = [
     "free",
     "balanced",
     "ovr",
+    "tab",
+    "csv",
+    "tsv",
+    "svmlight",
 ];
 
 /// Options of the command line are parameters here: `--max-iter` is max_iter, `--scale standard` is scale='standard'.
@@ -93,7 +97,15 @@ pub(crate) fn in_python(message: &str) -> String {
     for part in parts {
         let end = part.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(part.len());
         let (option, rest) = part.split_at(end);
+        if option == "features" {
+            text += &format!("--{part}"); // one of cargo's
+            continue;
+        }
         text += &option.replace('-', "_");
+        if rest.starts_with(" '") {
+            text += &format!("={}", &rest[1..]);
+            continue;
+        }
         let value = rest.strip_prefix(' ').map(|rest| {
             let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || ".-_:".contains(c))).unwrap_or(rest.len());
             rest[..end].trim_end_matches(['.', ':'])

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from rankwise import datasets
-from rankwise.exceptions import DataError, FileError, ParameterError, RankwiseWarning
+from rankwise.exceptions import DataError, FileError, ParameterError, RankwiseWarning, UnsupportedError
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
 
@@ -513,7 +513,7 @@ def test_examples_say_what_happens() -> None:
 def test_tables_of_others_are_read(tmp_path):
     games = tmp_path / "games.csv"
     games.write_text(";home;away;Outcome\n0;a;b;left\n1;b;c;tie\n")
-    with pytest.raises(DataError, match="separator ';'"):
+    with pytest.raises(DataError, match="separator=';'"):
         datasets.load_pairs(games)
     with pytest.warns(RankwiseWarning, match="numbers the rows"):
         data = datasets.load_pairs(games, left="home", right="away", separator=";")
@@ -521,8 +521,34 @@ def test_tables_of_others_are_read(tmp_path):
     for wrong in (";;", '"', "", 59):
         with pytest.raises(ParameterError, match="separator"):
             datasets.load_pairs(games, separator=wrong)
+    # What the message says to do is possible.
+    for name, separator in (("games.csv", "tab"), ("games.csv", "\t"), ("games.csv", "\\t")):
+        games = tmp_path / name
+        games.write_text("left\tright\toutcome\na\tb\tleft\nb\tc\ttie\n")
+        with pytest.raises(DataError, match="separator='tab'"):
+            datasets.load_pairs(games)
+        assert datasets.load_pairs(games, separator=separator).y.tolist() == [-1, 0]
     items = tmp_path / "items.csv"
     items.write_text("label|group|x\n1|7|2\n2|7|3\n")
     with pytest.warns(RankwiseWarning, match="group='group'"):
         found = datasets.load_items(items, separator="|")
     assert found.X.shape == (2, 2)
+
+
+def test_a_separator_is_refused_where_nothing_is_separated(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    (tmp_path / "items.svm").write_text("1 qid:1 1:2\n2 qid:1 1:3\n")
+    (tmp_path / "items.arff").write_text("@relation r\n@attribute x numeric\n@attribute y numeric\n@data\n1,2\n")
+    datasets.load_items(tmp_path / "items.svm")
+    for separator in (";", "tab"):
+        with pytest.raises(UnsupportedError, match="separator is for tables of text, and .*items.svm.*leave it out"):
+            datasets.load_items(tmp_path / "items.svm", separator=separator)
+        with pytest.raises(ParameterError, match="separator = '.*' is not possible: ARFF files have no such choice"):
+            datasets.load_items(tmp_path / "items.arff", separator=separator)
+    table = pandas.DataFrame(
+        {"label": [1.0, 2.0], "x": [1.0, 2.0], "left": ["a", "b"], "right": ["b", "c"], "outcome": ["left", "tie"]}
+    )
+    table.to_parquet(tmp_path / "table.parquet")
+    for load in (datasets.load_items, datasets.load_pairs):
+        with pytest.raises(UnsupportedError, match="separator is for|built without"):
+            load(tmp_path / "table.parquet", separator=";")
