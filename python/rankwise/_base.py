@@ -129,7 +129,7 @@ class Machine(BaseEstimator):
         called = _input.row_names(X)
         if self._support_rows is None or called is None:
             return model
-        return model.with_support_names([str(called[row]) for row in self._support_rows])
+        return model.with_support_names([_input.plain_text(called[row]) for row in self._support_rows])
 
     # Reading data
 

@@ -175,5 +175,9 @@ def test_support_items_are_called_what_a_table_calls_its_rows(tmp_path):
     assert set(rankwise.RankSVM(kernel="rbf").fit(numbered, y).support_names_) <= {str(n) for n in range(100, 140)}
     with pytest.raises(AttributeError, match="kernel"):
         rankwise.RankSVM().fit(table, y).support_names_
+    # Half of a character, as wrongly decoded files have them.
+    broken = table.set_axis(pandas.Index([f"doc \ud800 {k}" for k in range(40)], dtype=object))
+    machine = rankwise.RankSVM(kernel="rbf").fit(broken, y)
+    assert machine.support_names_.tolist() == [rf"doc \ud800 {k}" for k in machine.support_]
     by_name = CompareSVM(kernel="rbf").fit(PAIRS, Y)
     assert set(by_name.support_names_) <= set(STRENGTH)
