@@ -234,7 +234,10 @@ def roc(
     y : array-like of shape (n_pairs,)
         -1, 0, 1 or words: how the pairs were judged.
     margins : array-like of shape (n_pairs,)
-        score(right) - score(left), as ``decision_function`` of a comparer gives them.
+        score(right) - score(left), as ``margins`` of a comparer gives them.
+    excess : array-like of shape (n_pairs,), optional
+        Where every pair has a threshold of its own: how far it is beyond that,
+        ``np.abs(margins) - comparer.thresholds(pairs, context)``. The curve is drawn by this and not by the size of margins.
     sample_weight : array-like, optional
         How much each pair counts.
     label : str, optional
