@@ -21,7 +21,7 @@ pub enum Scale {
 pub struct Scaler {
     /// What is subtracted.
     pub shift: Vec<f64>,
-    /// What the difference is divided by; 1 for constant features.
+    /// What the difference is divided by. Of a constant feature 1 where it is moved to 0, and its size where it is not.
     pub divisor: Vec<f64>,
 }
 
@@ -55,7 +55,7 @@ impl Scaler {
 
     /// Learns from what is known of the columns.
     pub(crate) fn of_stats(kind: Scale, stats: ColumnStats, is_sparse: bool) -> Option<Self> {
-        let (mut shift, mut divisor) = match kind {
+        let (shift, divisor) = match kind {
             Scale::None => return None,
             Scale::Standard => (stats.mean, stats.deviation),
             Scale::Minmax => {
@@ -63,11 +63,24 @@ impl Scaler {
                 (stats.low, range)
             }
         };
-        divisor.iter_mut().filter(|d| !(**d > 0.0 && d.is_finite())).for_each(|d| *d = 1.0);
+        Some(Self::of_ranges(shift, divisor, is_sparse))
+    }
+
+    /// From the origin and the size of each column. Sparse columns stay where they are: a constant one of 1e8, which nothing moves
+    /// to 0, would drown all others in a kernel, and becomes 1.
+    fn of_ranges(mut shift: Vec<f64>, mut divisor: Vec<f64>, is_sparse: bool) -> Self {
+        for (divisor, shift) in divisor.iter_mut().zip(&shift) {
+            if *divisor == 0.0 && is_sparse && *shift != 0.0 {
+                *divisor = shift.abs();
+            }
+            if !(*divisor > 0.0 && divisor.is_finite()) {
+                *divisor = 1.0;
+            }
+        }
         if is_sparse {
             shift.fill(0.0);
         }
-        Some(Scaler { shift, divisor })
+        Scaler { shift, divisor }
     }
 
     /// Scales items; the result is stored in f64.
@@ -182,13 +195,9 @@ impl ScaleSurvey {
             Scale::Standard => Some((mean, spread)),
             Scale::Minmax => Some((low, high - low)),
         };
-        let (mut shift, mut divisor): (Vec<f64>, Vec<f64>) =
+        let (shift, divisor): (Vec<f64>, Vec<f64>) =
             self.columns.iter().map(column).collect::<Option<Vec<(f64, f64)>>>()?.into_iter().unzip();
-        divisor.iter_mut().filter(|d| !(**d > 0.0 && d.is_finite())).for_each(|d| *d = 1.0);
-        if self.has_sparse {
-            shift.fill(0.0);
-        }
-        (kind != Scale::None).then_some(Scaler { shift, divisor })
+        (kind != Scale::None).then(|| Scaler::of_ranges(shift, divisor, self.has_sparse))
     }
 }
 

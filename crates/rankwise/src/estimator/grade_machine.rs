@@ -283,7 +283,8 @@ fn by_dual(
             let is_limited = !matches!(ending.stop, Stop::Converged | Stop::Stalled);
             ending.worth = stretch(&duals, &mut t, &mut ending.scores, limits.tol);
             let is_met = ending.worth.gap <= limits.tol * ending.worth.primal.abs().max(1e-12);
-            ended = (is_limited || is_met).then_some(ending);
+            // Where digits are missing, they are missing for larger variables, too.
+            ended = (is_limited || is_met || ending.stop == Stop::Stalled).then_some(ending);
         }
         bound *= GROWTH;
     }

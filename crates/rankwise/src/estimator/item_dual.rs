@@ -72,7 +72,8 @@ pub(super) fn solve(
             let is_limited = !matches!(ending.stop, Stop::Converged | Stop::Stalled);
             ending.worth = stretch(duals, &mut t, &mut ending.scores, limits.tol);
             let is_met = ending.worth.relative() <= limits.tol;
-            ended = (is_limited || is_met).then_some(ending);
+            // Where digits are missing, they are missing for larger coefficients, too.
+            ended = (is_limited || is_met || ending.stop == Stop::Stalled).then_some(ending);
         }
         bound *= GROWTH;
     }

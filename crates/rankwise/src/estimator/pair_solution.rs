@@ -434,8 +434,9 @@ impl<'e> Instance<'e, '_> {
         steps: u64,
         limit: Option<Stop>,
     ) -> Option<Ending> {
-        (state.duals, state.iterations) = (duals, steps);
-        state.settle_anchor(problem);
+        // Where C is huge, rounding leaves a sum of labels and variables that no bound may rest on.
+        *state = State::resume(problem, duals, 1.0);
+        state.iterations = steps;
         let certificate = problem.certify(&state.duals, state.anchor);
         let is_met = certificate.gap().abs() <= self.limits.tol;
         let stop = if is_met { Some(Stop::Converged) } else { limit };

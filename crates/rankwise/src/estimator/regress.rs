@@ -17,7 +17,8 @@ use crate::kernel::{Approx, Kernel, KernelFunction};
 use crate::loss::Loss;
 use crate::model::{Method, SvmTraining};
 use crate::problem::ItemTerm;
-use crate::progress::{Unwatched, Watch};
+use crate::progress::{Stop, Unwatched, Watch};
+use crate::solver::Limits;
 
 /// Support vector regression with f(x) = w·Φ(x) + b:
 ///
@@ -213,7 +214,24 @@ impl SvmRegressor {
         let terms: Vec<ItemTerm> =
             labels.iter().zip(weights).enumerate().filter(|(_, (_, cost))| **cost > 0.0).map(term).collect();
         let c = if aim.is_squared { aim.c } else { aim.c / unit };
-        Ok(ground.solve(&terms, Aim { c, ..aim }, start)?.in_units(unit, middle))
+        let aim = Aim { c, ..aim };
+        let mut solved = ground.solve(&terms, aim, start)?;
+        // The gap that is told is relative to at least 1e-12 of what the labels are in, which may be far less in these units.
+        let base = |solved: &Machine| solved.primal.max(1e-12 / (unit * unit));
+        let is_open = |solved: &Machine| {
+            solved.stop == Stop::Converged && solved.primal - solved.dual > aim.limits.tol * base(solved)
+        };
+        if is_open(&solved) {
+            let tol = aim.limits.tol * base(&solved) / solved.primal.max(1e-12);
+            let max_iter = aim.limits.max_iter.saturating_sub(solved.steps);
+            let limits = Limits { tol, max_iter, ..aim.limits };
+            let closer = ground.solve(&terms, Aim { limits, ..aim }, Some(&solved.start))?;
+            solved = Machine { steps: solved.steps + closer.steps, ..closer };
+        }
+        if is_open(&solved) {
+            solved.stop = Stop::Stalled;
+        }
+        Ok(solved.in_units(unit, middle))
     }
 }
 

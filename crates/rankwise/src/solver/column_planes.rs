@@ -11,8 +11,8 @@
 
 use std::collections::HashSet;
 
-use super::Limits;
 use super::simplex::Simplex;
+use super::{Halving, Limits};
 use crate::math::add_multiple;
 use crate::problem::{Column, ColumnPlanes, Plane};
 use crate::progress::Stop;
@@ -30,7 +30,7 @@ const MOST_AGE_OF_MANY: u32 = 6;
 /// Rounds without any gain after which there is none to be had.
 const MOST_IDLE: usize = 30;
 /// Rounds in which the gap is to halve, or else planes come too slowly to end.
-const MOST_SLOW: usize = 300;
+const MOST_SLOW: u64 = 300;
 /// Prices up to this beyond the cost are not too dear.
 const DEAR: f64 = 1e-9;
 /// What columns without a cost cost in the beginning, measured in F: else all answers would be worth the same until there are as many
@@ -153,7 +153,7 @@ impl<'a> Search<'a> {
         let mut best = Point { x: Vec::new(), losses: self.unit, cost: 0.0 };
         let (mut bound, mut stop, mut n_idle, mut n_more) = (0.0f64, None, 0, 0);
         let mut last_known = f64::NEG_INFINITY;
-        let (mut halved, mut n_slow) = (f64::INFINITY, 0);
+        let (mut halving, mut round) = (Halving::every(MOST_SLOW), 0);
         if let Some(free) = self.losses.free() {
             self.add_column(Column::Plus(free));
         }
@@ -183,6 +183,7 @@ impl<'a> Search<'a> {
                 self.program.set_costs(|column| if column == 0 { 1.0 } else { costs[column - 1] });
                 best.cost = self.cost_of(&best.x);
                 (vertex, last_known) = (None, f64::NEG_INFINITY);
+                halving.begin(round);
                 continue;
             }
             let is_done = is_enough(self.meant(&best), bound);
@@ -220,9 +221,10 @@ impl<'a> Search<'a> {
             }
             vertex = Some(there);
             n_idle = if gained || gained_bound { 0 } else { n_idle + 1 };
-            let gap = best.value() - bound;
-            (halved, n_slow) = if gap <= 0.5 * halved { (gap, 0) } else { (halved, n_slow + 1) };
-            if n_idle >= MOST_IDLE || n_slow >= MOST_SLOW {
+            round += 1;
+            // While columns have a cost of their own, bounds are those of another problem.
+            let is_late = self.ease == 0.0 && halving.is_late(round, best.value() - bound);
+            if n_idle >= MOST_IDLE || is_late {
                 stop = Some(Stop::Stalled);
             }
         }

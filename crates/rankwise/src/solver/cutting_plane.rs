@@ -5,8 +5,8 @@
 //! from the former to the latter, a little beyond the lowest point (Franc and Sonnenburg, 2008). The way there is searched
 //! without a read of the data.
 
-use super::Limits;
 use super::master::Master;
+use super::{Halving, Limits};
 use crate::math::add_multiple;
 use crate::problem::{Plane, Planes};
 use crate::progress::Stop;
@@ -18,6 +18,8 @@ const MOST_TRIALS: usize = 8;
 const ENOUGH: f64 = 0.1;
 /// Rounds without any gain after which there is none to be had.
 const MOST_IDLE: usize = 20;
+/// Planes by which the gap is to halve, or else they come too slowly to end.
+const MOST_SLOW: u64 = 300;
 
 /// Where a search ended.
 pub(crate) struct Minimum {
@@ -52,6 +54,7 @@ pub(crate) fn minimise(sums: &mut dyn Planes, start: Option<Vec<f64>>, limits: L
     let normal: Vec<f64> = point.gradient.iter().map(|g| -g).collect();
     master.add(Plane { offset: point.value + sums.dot(&normal, &best.weights), normal }, &|a, b| sums.dot(a, b));
     let (mut losses, mut n_idle, mut guess) = (point.value, 0, 0.5);
+    let mut halving = Halving::every(MOST_SLOW);
     if !primal.is_finite() {
         best.stop = Some(Stop::Stalled);
         return best;
@@ -90,7 +93,7 @@ pub(crate) fn minimise(sums: &mut dyn Planes, start: Option<Vec<f64>>, limits: L
             best.primal = way.value(step, losses);
         }
         n_idle = if gained || gained_bound { 0 } else { n_idle + 1 };
-        if n_idle >= MOST_IDLE {
+        if n_idle >= MOST_IDLE || halving.is_late(best.planes, best.primal - best.dual) {
             best.stop = Some(Stop::Stalled);
             return best;
         }

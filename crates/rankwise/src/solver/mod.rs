@@ -72,3 +72,30 @@ impl Limits<'_> {
         }
     }
 }
+
+/// Watches a gap that is to halve every so many rounds: where it does not, nobody wants to wait for the rest.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Halving {
+    most: u64,
+    goal: f64,
+    since: u64,
+}
+
+impl Halving {
+    pub(crate) fn every(most: u64) -> Self {
+        Halving { most, goal: f64::INFINITY, since: 0 }
+    }
+
+    /// Whether the gap at this round comes too late.
+    pub(crate) fn is_late(&mut self, round: u64, gap: f64) -> bool {
+        if gap <= self.goal {
+            (self.goal, self.since) = (0.5 * gap, round);
+        }
+        round - self.since >= self.most
+    }
+
+    /// Counts from this round on, whatever the gap was before.
+    pub(crate) fn begin(&mut self, round: u64) {
+        (self.goal, self.since) = (f64::INFINITY, round);
+    }
+}

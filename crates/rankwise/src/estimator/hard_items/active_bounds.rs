@@ -70,9 +70,10 @@ pub(super) fn in_weights(
         return Err(beyond(terms, least, fitted.missed));
     }
     let primal = 0.5 * dot(&fitted.numbers, &fitted.numbers);
-    let dual = least.min(primal);
+    let is_met = (primal - least).abs() <= limits.tol * primal.max(1e-12);
+    let (dual, stop) = (least.min(primal), if is_met { Stop::Converged } else { Stop::Stalled });
     let (bias, steps, start) = (fitted.bias, met.steps, Start::of_weights(Vec::new()));
-    Ok(Machine { numbers: fitted.numbers, bias, primal, dual, steps, stop: Stop::Converged, start, claim: None })
+    Ok(Machine { numbers: fitted.numbers, bias, primal, dual, steps, stop, start, claim: None })
 }
 
 /// Wide features: coefficients of rows make the weights.

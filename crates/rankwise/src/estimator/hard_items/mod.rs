@@ -20,9 +20,11 @@ use super::item_start::Start;
 use crate::data::Features;
 use crate::error::{Error, Result};
 use crate::kernel::ItemKernel;
+use crate::math::dot;
 use crate::problem::{ItemDual, ItemSums, ItemTerm, Slack};
 use crate::progress::Stop;
 use crate::solver::Limits;
+use crate::solver::decompose::joined;
 use crate::solver::hard_margin::{self, Separation};
 
 /// A margin this small beside the spread of the items counts as none.
@@ -31,6 +33,8 @@ const NO_MARGIN: f64 = 1e-7;
 const FIRST_C: f64 = 16.0;
 const GROWTH: f64 = 32.0;
 const MOST_GROWTH: usize = 14;
+/// What the tolerance is multiplied with where a function with all margins is too long.
+const TIGHTER: f64 = 0.1;
 
 /// The machine in weights of features.
 pub(super) fn in_weights(
@@ -54,7 +58,10 @@ pub(super) fn in_weights(
     }
     match separated(features, divisors, terms, spread, limits) {
         Ok(machine) if machine.stop == Stop::Stalled => {
-            Ok(active_bounds::in_weights(features, divisors, terms, limits).unwrap_or(machine))
+            Ok(active_bounds::in_weights(features, divisors, terms, limits).unwrap_or_else(|_| Machine {
+                stop: limits.reached(machine.steps, f64::NAN).unwrap_or(machine.stop),
+                ..machine
+            }))
         }
         Err(Unsettled::Stalled) => active_bounds::in_weights(features, divisors, terms, limits),
         Err(Unsettled::Because(error) | Unsettled::Beyond(error)) => Err(error),
@@ -124,6 +131,13 @@ pub(super) fn with_kernel(
         return Ok(solved);
     }
     match grown(members, kernel, spread, limits) {
+        Ok(solved) if solved.stop == Stop::Stalled && !is_tube => {
+            let other = kernel_bounds::solve(members, kernel, spread, limits).ok().flatten();
+            Ok(other.unwrap_or_else(|| DualSolution {
+                stop: limits.reached(solved.steps, solved.gap).unwrap_or(solved.stop),
+                ..solved
+            }))
+        }
         Ok(solved) => Ok(solved),
         Err(Unsettled::Because(error) | Unsettled::Beyond(error)) => Err(error),
         Err(Unsettled::Stalled) => {
@@ -134,7 +148,8 @@ pub(super) fn with_kernel(
 }
 
 /// C grows until no coefficient is at its bound, where the answer is that of all larger C, or until a bound on the norm says
-/// that no margin is left.
+/// that no margin is left. Then the function is made as long as margins ask for, and the tolerance smaller until that is not
+/// too long.
 fn grown(
     members: &Members,
     kernel: &ItemKernel<'_>,
@@ -146,10 +161,11 @@ fn grown(
         return Err(Unsettled::Because(not_separable(0.0, spread, terms, "")));
     }
     let mut c = FIRST_C / (spread * spread);
-    let (mut start, mut steps) = (None::<Vec<f64>>, 0);
+    let (mut start, mut steps, mut tol) = (None::<Vec<f64>>, 0, limits.tol);
+    let mut best = None::<DualSolution>;
     for _ in 0..MOST_GROWTH {
         let duals: Vec<ItemDual> = terms.iter().map(|term| dual_of(term, c, false)).collect();
-        let inner = Limits { max_iter: limits.max_iter.saturating_sub(steps), ..limits };
+        let inner = Limits { tol, max_iter: limits.max_iter.saturating_sub(steps), ..limits };
         let mut solved =
             item_dual::solve(kernel, &members.rows, &duals, start.as_deref(), inner).map_err(Unsettled::Because)?;
         steps += solved.steps;
@@ -166,15 +182,68 @@ fn grown(
         if total > 0.0 && largest <= NO_MARGIN * spread && kernel.is_positive_definite() {
             return Err(Unsettled::Because(not_separable(largest, spread, terms, SEEMS_SO)));
         }
-        match solved.stop {
-            Stop::Converged if !is_bound => return Ok(solved),
-            Stop::Converged | Stop::Stalled => {}
-            stop => return Err(Unsettled::Because(unknown(stop))),
+        let is_limited = !matches!(solved.stop, Stop::Converged | Stop::Stalled);
+        let next = Some(solved.coefficients.clone());
+        if solved.stop == Stop::Converged && !is_bound {
+            let bound = if square > 0.0 { 0.5 * total * total / square } else { 0.0 };
+            let kept = keeping_margins(members, kernel, solved, bound, limits.tol).map_err(Unsettled::Because)?;
+            if kept.stop == Stop::Converged {
+                return Ok(kept);
+            }
+            best = Some(kept);
+            tol *= TIGHTER;
+        } else if is_limited {
+            let why = |best: DualSolution| DualSolution { stop: solved.stop, steps, ..best };
+            return best.map(why).ok_or_else(|| Unsettled::Because(unknown(solved.stop)));
+        } else {
+            c *= GROWTH;
         }
-        start = Some(solved.coefficients);
-        c *= GROWTH;
+        start = next;
     }
-    Err(Unsettled::Stalled)
+    best.ok_or(Unsettled::Stalled)
+}
+
+/// The shortest multiple of a function of classes that keeps all margins, held against what is proven of all; that of tubes, or
+/// one that does not separate, as it is.
+fn keeping_margins(
+    members: &Members,
+    kernel: &ItemKernel<'_>,
+    solved: DualSolution,
+    bound: f64,
+    tol: f64,
+) -> Result<DualSolution> {
+    let used = members.rows.iter().zip(&solved.coefficients).filter(|(_, t)| **t != 0.0);
+    let (items, coefficients) = joined(used.map(|(&row, &t)| (row, t)));
+    let exact = kernel.exact()?;
+    let mut scores = vec![0.0; members.rows.len()];
+    exact.add(&items, &coefficients, &mut exact.part(&members.rows), &mut scores);
+    let (mut low, mut high, mut least, mut most) = (f64::NEG_INFINITY, f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY);
+    for (term, &score) in members.terms.iter().zip(&scores) {
+        if term.low.is_finite() {
+            (low, least) = (low.max(term.low), least.min(score));
+        }
+        if term.high.is_finite() {
+            (high, most) = (high.min(term.high), most.max(score));
+        }
+    }
+    let factor = (low - high) / (least - most);
+    if members.terms.iter().any(ItemTerm::is_tube) || !(factor > 0.0 && factor.is_finite()) {
+        return Ok(solved);
+    }
+    let times = |values: &[f64]| values.iter().map(|value| factor * value).collect::<Vec<f64>>();
+    let (coefficients, scores) = (times(&solved.coefficients), times(&scores));
+    let objective = 0.5 * dot(&coefficients, &scores).max(0.0);
+    let gap = ((objective - bound) / objective.max(1e-12)).max(0.0);
+    let bias = low - factor * least;
+    Ok(DualSolution {
+        bias: bias - kernel.constant(&members.rows, &coefficients),
+        scores: scores.iter().map(|score| score + bias).collect(),
+        coefficients,
+        objective,
+        gap,
+        stop: if gap <= tol { Stop::Converged } else { Stop::Stalled },
+        ..solved
+    })
 }
 
 /// The value for all items that keeps within every tube, where there is one.

@@ -11,7 +11,7 @@
 mod certificate;
 mod inner;
 
-use super::Limits;
+use super::{Halving, Limits};
 use crate::math::Real;
 use crate::problem::{ItemDual, ItemProducts};
 use crate::progress::Stop;
@@ -31,8 +31,9 @@ const HOT_SHARE: f64 = 0.2;
 const WORTH_COOLING: f64 = 0.9;
 /// Rounds between two looks at the gap, unless the violation falls.
 const LOOK: u32 = 16;
-/// Rounds without a better gap after which this precision can do no more.
+/// Rounds without a better gap after which this precision can do no more, and rounds over all items for it to halve.
 const PATIENCE: u32 = 400;
+const MOST_SLOW: u64 = 400;
 /// Searches over hot items without a better gap after which this precision can do no more.
 const MOST_IDLE: u32 = 20;
 /// Below this, the gap is measured on f64 scores.
@@ -106,6 +107,7 @@ pub(crate) fn solve<W: ItemProducts, E: ItemProducts>(
                 return search.end(worth, Stop::Converged);
             }
             idle = 0;
+            search.halving.begin(u64::from(search.rounds));
             // Not true of NaN.
             slow = if worth.gap < 0.5 * last_exact { 0 } else { slow + 1 };
             last_exact = last_exact.min(worth.gap);
@@ -128,6 +130,8 @@ struct Search<'a, W: ItemProducts> {
     is_cold: Vec<bool>,
     steps: u64,
     rounds: u32,
+    /// Of the gap, where all items are hot.
+    halving: Halving,
     flat: f64,
 }
 
@@ -170,6 +174,7 @@ impl<'a, W: ItemProducts> Search<'a, W> {
             is_cold: vec![false; n],
             steps: 0,
             rounds: 0,
+            halving: Halving::every(MOST_SLOW * n.div_ceil(SET) as u64),
             flat: (resolution * (largest + least_shift)).max(f64::MIN_POSITIVE),
         }
     }
@@ -288,6 +293,10 @@ impl<'a, W: ItemProducts> Search<'a, W> {
                 if worth.gap < 0.99 * least {
                     (least, at_least) = (worth.gap, self.rounds);
                 } else if self.rounds - at_least > PATIENCE {
+                    break Some(Stop::Stalled);
+                }
+                let are_all = hot.places.len() == self.t.len();
+                if are_all && self.halving.is_late(u64::from(self.rounds), worth.gap) {
                     break Some(Stop::Stalled);
                 }
             }
@@ -453,7 +462,7 @@ pub(super) fn add_within<P: ItemProducts>(
 }
 
 /// Items with their coefficients, in order; those of members that are the same item as one.
-pub(super) fn joined(members: impl Iterator<Item = (u32, f64)>) -> (Vec<u32>, Vec<f64>) {
+pub(crate) fn joined(members: impl Iterator<Item = (u32, f64)>) -> (Vec<u32>, Vec<f64>) {
     let mut members: Vec<(u32, f64)> = members.collect();
     members.sort_by_key(|&(item, _)| item);
     members.dedup_by(|next, first| {
