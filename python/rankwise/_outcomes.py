@@ -14,6 +14,8 @@ from .exceptions import DataError
 Signs = NDArray[np.int8]
 #: The numbers that outcomes have here.
 _OWN = np.array([-1, 0, 1])
+#: What Python takes for 0 and 1.
+_TRUTH = {bool, np.bool_}
 
 
 def outcomes(values: Any, n: Optional[int], name: str, warns: bool = True) -> Signs:
@@ -21,16 +23,33 @@ def outcomes(values: Any, n: Optional[int], name: str, warns: bool = True) -> Si
 
     Numbers that are 0 and 1 alone often mean something else, which is told unless they are not for people to choose.
     """
-    array = _input.vector(values, n, name)
-    if array.dtype.kind in "iuf":
-        signs, are_numbers = _of_numbers(array, name), True
-    elif array.dtype.kind in "bOSUT":
-        signs, are_numbers = _of_words(array.tolist(), name)
-    else:
-        signs, are_numbers = _of_numbers(_input.reals(array, n, name), name), True
+    signs, are_numbers = read(values, n, name)
     if warns and are_numbers:
-        warn_without_left({sign for sign in (-1, 0, 1) if (signs == sign).any()}, name)
+        warn_without_left(found_in(signs), name)
     return signs
+
+
+def read(values: Any, n: Optional[int], name: str) -> tuple[Signs, bool]:
+    """The outcomes, and whether all that says them are numbers."""
+    array = array_of(values, n, name)
+    if array.dtype.kind in "iuf":
+        return _of_numbers(array, name), True
+    if array.dtype.kind in "bOSUT":
+        return _of_words(array.tolist(), name)
+    return _of_numbers(_input.reals(array, n, name), name), True
+
+
+def array_of(values: Any, n: Optional[int], name: str) -> NDArray[Any]:
+    """One entry per pair; truth values in a list stay what they are."""
+    if isinstance(values, (list, tuple)) and not _TRUTH.isdisjoint(map(type, values)):
+        listed = np.empty(len(values), dtype=object)
+        listed[:] = values
+        values = listed
+    return _input.vector(values, n, name)
+
+
+def found_in(signs: Signs) -> set[int]:
+    return {sign for sign in (-1, 0, 1) if (signs == sign).any()}
 
 
 def warn_without_left(found: set[int], name: str) -> None:
@@ -56,8 +75,7 @@ def _of_numbers(array: NDArray[Any], name: str) -> Signs:
 def _of_words(words: list[Any], name: str) -> tuple[Signs, bool]:
     """The outcomes, and whether all of the words are numbers."""
     # Before anything else: to Python, True is equal to 1.
-    kinds = set(map(type, words))
-    if bool in kinds or np.bool_ in kinds:
+    if not _TRUTH.isdisjoint(map(type, words)):
         truth = next(row for row, word in enumerate(words) if isinstance(word, (bool, np.bool_)))
         raise DataError(
             f"{name}: row {truth} has {words[truth]!r}, which does not say who is better: give words, such as "

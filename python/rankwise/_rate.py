@@ -127,7 +127,7 @@ def rate(
         raise DataError(
             f"left and right are the same item in row {same[0]} ({ids[numbers[0][same[0]]]!r}): a game has two sides"
         )
-    signs = outcomes(_array(outcome, "outcome"), n, "outcome")
+    signs = outcomes(outcome if isinstance(outcome, (list, tuple)) else _array(outcome, "outcome"), n, "outcome")
     weights = None if given["weight"] is None else _input.weights(_array(given["weight"], "weight"), n, "weight")
     times = _times(given["time"], n)
     effects = _effects(others, n)

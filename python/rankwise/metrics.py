@@ -510,7 +510,7 @@ def comparison_confusion(y: Any, outcomes: Any, *, sample_weight: Any = None) ->
 
 def _predicted(y: Any, outcomes: Any, sample_weight: Any) -> _core.JudgedPairs:
     n = len(_input.vector(y, None, "y"))
-    given = _input.vector(outcomes, n, "outcomes")
+    given = _outcomes.array_of(outcomes, n, "outcomes")
     unknown = np.isnan(given) if given.dtype.kind == "f" else np.zeros(n, dtype=bool)
     # An outcome is a margin of its sign.
     signs = _signs(np.where(unknown, 0, given) if unknown.any() else given, n, "outcomes", warns=False)

@@ -472,8 +472,9 @@ def test_outcomes_on_a_cluster_are_read_as_on_one_machine(client):
     decision = by_words.decision_function(spread_pairs)
     assert decision.shape == (300, 3) and by_words.classes_.tolist() == [-1, 0, 1]
     assert np.allclose(decision.compute(), alone.decision_function(pairs), atol=1e-6)
-    with pytest.warns(RankwiseWarning, match="y holds 0 and 1 but no -1"):
-        Davidson().fit(spread_pairs, da.from_array(np.abs(y), chunks=100))
+    for judged in (np.abs(y), np.abs(y).astype(str)):
+        with pytest.warns(RankwiseWarning, match="y holds 0 and 1 but no -1"):
+            Davidson().fit(spread_pairs, da.from_array(judged, chunks=100))
     with pytest.raises(ValueError, match="partition .: y: row 0 has (np.)?(True|False)"):
         Davidson().fit(spread_pairs, da.from_array(y > 0, chunks=100))
 
@@ -518,5 +519,8 @@ def test_names_that_training_has_not_seen_on_a_cluster(client):
                 unknown,
                 method,
             )
+        predicted = spread.predict(new)
+        kinds = {kind.dtype for kind in client.gather(client.compute(list(predicted.to_delayed())))}
+        assert kinds == {predicted.dtype}, "a partition is of another type than the array"
     with pytest.raises(ValueError, match="unknown = 'skip'"):
         Davidson(unknown="skip").fit(da.from_array(names, chunks=(20, 2)), da.from_array(y, chunks=20))

@@ -81,10 +81,10 @@ def test_0_and_1_without_minus_1_do_not_pass_in_silence(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("y", [np.array([True, False] * 10), [True, 1, 0, -1] * 5, [1, True, 0, -1] * 5])
-def test_truth_values_are_refused(name, y):
-    if isinstance(y, list):
-        y = np.array(y, dtype=object)
+@pytest.mark.parametrize("kind", [list, tuple, lambda y: np.array(y, dtype=object)])
+@pytest.mark.parametrize("y", [[True, False] * 10, [True, 1, 0, -1] * 5, [1, np.True_, 0, -1] * 5])
+def test_truth_values_are_refused(name, y, kind):
+    y = kind(y)
     with pytest.raises(DataError, match=r"row . has (np.)?True.*numpy.where\(.*, 'left', 'right'\)"):
         called(name, y)()
 
@@ -104,6 +104,13 @@ def test_words_say_what_numbers_do(name):
             np.testing.assert_equal(of_words, of_numbers)
     with pytest.raises(DataError, match="row 1 has 'won'; known are left, tie, right"):
         called(name, ["left", "won"] * 10)()
+
+
+def test_truth_values_are_no_predictions():
+    for predicted in ([True, 0, -1], np.array([True, False, True])):
+        for metric in (metrics.comparison_zero_one, metrics.comparison_confusion):
+            with pytest.raises(DataError, match="outcomes: row 0 has (np.)?True"):
+                metric([-1, 0, 1], predicted)
 
 
 def test_what_is_predicted_may_lack_minus_1():

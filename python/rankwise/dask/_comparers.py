@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .. import _comparer, _comparers, _core, _input
 from .._base import only_if
-from .._outcomes import outcomes, warn_without_left
+from .._outcomes import found_in, read, warn_without_left
 from ._cluster import Cluster, OnCluster
 from ._lazy import as_one, lazily
 from ._partitions import (
@@ -185,11 +185,8 @@ def _items_of(used: NDArray[Any], preprocessor: Any) -> Any:
 def _kind(rows: JudgedRows) -> tuple[str, set[int]]:
     """What its pairs are, and the numbers that stand for outcomes."""
     with in_partition(rows.partition):
-        seen = (
-            set(np.unique(outcomes(rows.y, len(rows), "y", warns=False)).tolist())
-            if rows.y.dtype.kind in "iuf"
-            else set()
-        )
+        signs, are_numbers = read(rows.y, len(rows), "y")
+        seen = found_in(signs) if are_numbers else set()
     if rows.items is not None:
         return "item numbers", seen
     return ("sides" if rows.pairs.ndim == 3 else "names"), seen

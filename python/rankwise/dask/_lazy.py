@@ -68,7 +68,8 @@ def lazily(estimator: Any, method: str, X: Any, kind: Any, width: int = 0) -> An
 def _called(part: Any, estimator: Any, method: str, kind: Any, width: int) -> Any:
     if part.shape[0] == 0:
         return np.empty((0, width) if width else 0, dtype=kind)
-    return getattr(estimator, method)(part)
+    # With unknown='nan' some partitions have nan and others do not: all of them are of one type.
+    return np.asarray(getattr(estimator, method)(part)).astype(kind, copy=False)
 
 
 def _called_series(part: Any, estimator: Any, method: str, kind: Any) -> Any:
