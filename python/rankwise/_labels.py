@@ -459,7 +459,7 @@ def class_name(label: Any) -> str:
         return str(bool(label))
     if isinstance(label, (float, np.floating)) and float(label).is_integer() and abs(float(label)) < 2**53:
         return str(int(label))
-    return str(label)
+    return _input.plain_text(label)
 
 
 def _labels_of_names(names: list[str]) -> NDArray[Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _input
 from .exceptions import ParameterError, RankwiseError
 
 if TYPE_CHECKING:
@@ -246,7 +247,7 @@ class Leaderboard:
             for values in (self.n_games, self.wins, self.ties, self.losses)
         ]
         scales = [[str(scale or "–") for scale in self.scales[:n].tolist()]] if has_scales else []
-        names = [_short(str(item)) for item in self.items[:n]]
+        names = [_short(_input.plain_text(item)) for item in self.items[:n]]
         columns = [names, *scales, self.rank_ranges()[:n], *told, *counts]
         header = [
             "item",

@@ -84,7 +84,7 @@ def _of_words(words: list[Any], name: str) -> tuple[Signs, bool]:
     signs: dict[Any, int] = {}
     are_numbers = True
     for word in dict.fromkeys(words):
-        text = word.decode("utf-8", "replace") if isinstance(word, bytes) else str(word)
+        text = word.decode("utf-8", "replace") if isinstance(word, bytes) else _input.plain_text(word)
         sign = _core.parse_outcome(text)
         if sign is None:
             same = (other is word or (type(other) is type(word) and other == word) for other in words)

@@ -137,7 +137,7 @@ def rate(
     }  # fmt: skip
     anchored = None if anchor is None else _anchor(anchor, ids)
     board = _core.rate(
-        [str(item) for item in ids],
+        [_input.plain_text(item) for item in ids],
         numbers[0],
         numbers[1],
         signs,
@@ -302,7 +302,7 @@ def _times(time: Any, n: int) -> NDArray[np.float64] | None:
 
 
 def _word(value: Any) -> str:
-    return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
+    return str(value.isoformat()) if hasattr(value, "isoformat") else _input.plain_text(value)
 
 
 def _by_name(covariates: Any) -> dict[str, Any]:
@@ -330,7 +330,7 @@ def _effects(covariates: Mapping[str, Any], n: int) -> tuple[list[str], NDArray[
             columns.append(left - right)
         else:
             columns.append(_input.reals(_array(values, name), n, f"covariates[{name!r}]"))
-    return [str(name) for name in covariates], np.ascontiguousarray(np.column_stack(columns)).ravel()
+    return [_input.plain_text(name) for name in covariates], np.ascontiguousarray(np.column_stack(columns)).ravel()
 
 
 def _anchor(anchor: Any, ids: list[Any]) -> tuple[int, float]:

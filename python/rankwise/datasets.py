@@ -503,7 +503,7 @@ def save_svmlight(path: Path, X: Any, y: Any, qid: Any = None, *, sample_weight:
     """
     items = _input.items(X)
     n = items.n_items
-    names = None if ids is None else [str(item) for item in _input.vector(ids, n, "ids").tolist()]
+    names = None if ids is None else [_input.plain_text(item) for item in _input.vector(ids, n, "ids").tolist()]
     _core.save_items(
         _path(path),
         "svmlight",

@@ -81,7 +81,7 @@ def _ranked(
     labels = _input.labels(y, None)
     _not_empty(labels, "y")
     n = len(labels)
-    names = None if ids is None else [str(item) for item in _input.vector(ids, n, "ids").tolist()]
+    names = None if ids is None else [_input.plain_text(item) for item in _input.vector(ids, n, "ids").tolist()]
     groups = _input.groups(qid, n)
     weights = _input.weights(group_weight, 1 if groups is None else len(groups), "group_weight")
     if groups is not None and weights is not None:

@@ -387,7 +387,7 @@ def leaderboard(board: Leaderboard, *, top: int | None = 25, ax: Any = None) -> 
     has_ends = ~np.isnan(low) & ~np.isnan(high)
     ax.hlines(at[has_ends], low[has_ends], high[has_ends], color=_MAIN, linewidth=2.4, alpha=0.45, zorder=2)
     ax.plot(ratings, at, "o", color=_MAIN, markersize=5.5, markeredgecolor="white", markeredgewidth=0.8, zorder=3)
-    ax.set_yticks(at, [_short(str(board.items[k])) for k in shown])
+    ax.set_yticks(at, [_short(_input.plain_text(board.items[k])) for k in shown])
     ax.set_ylim(n - 0.4, -0.6)
     ranges = board.rank_ranges()
     for row, k in zip(at, shown):

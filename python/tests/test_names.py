@@ -10,7 +10,7 @@ import pytest
 
 import rankwise
 from rankwise import CompareLP, CompareRank, CompareSVM, Davidson, metrics
-from rankwise.exceptions import MismatchError, ParameterError, RankwiseWarning, UnsupportedError
+from rankwise.exceptions import DataError, MismatchError, ParameterError, RankwiseWarning, UnsupportedError
 
 STRENGTH = dict(zip("abcdefgh", [3.0, 2.0, 1.0, 0.5, 0.0, -0.5, -1.0, -2.0]))
 RNG = np.random.default_rng(0)
@@ -141,6 +141,31 @@ def test_a_loaded_model_of_names_does_not_ask_for_features(tmp_path):
         warnings.simplefilter("error")
         loaded.predict(PAIRS)
         loaded.set_params(unknown="average").predict(NEW)
+
+
+def test_half_a_character_in_a_name_does_no_harm(tmp_path):
+    broken = "x\ud800"  # as wrongly decoded files have them
+    rng = np.random.default_rng(0)
+    X, words = rng.normal(size=(40, 2)), np.array(["a", broken, "c"], dtype=object)[np.arange(40) % 3]
+    machine = rankwise.SVC(class_weight={broken: 2.0}).fit(X, words)
+    assert set(machine.predict(X)) <= set(words) and machine.classes_.tolist() == ["a", "c", broken]
+    assert rankwise.tune(rankwise.SVC(), X, words, grid={"C": [1.0]}, folds=2).best_estimator_.classes_[2] == broken
+    games = [broken, "b", "a", broken], ["b", "a", broken, "a"], ["left", "left", "tie", "right"]
+    board = rankwise.rate(*games, C=1, covariates={broken: [1.0, 2.0, 3.0, 5.0]})
+    assert broken in board.items and len(board.chances(broken, "b")) == 3
+    str(board).encode()
+    board._repr_html_().encode()
+    with pytest.raises(DataError, match="row 1 has 'x"):
+        rankwise.rate(*games[:2], ["left", broken, "tie", "right"], C=1)
+    with pytest.raises(ValueError, match="row 0|time"):
+        rankwise.rate(*games, C=1, time=[broken] * 4)
+    assert (
+        0
+        <= metrics.item_metric("ndcg@3:trec", np.arange(40) % 3, X[:, 0], ids=[f"{broken} {k}" for k in range(40)])
+        <= 1
+    )
+    rankwise.datasets.save_svmlight(tmp_path / "items.svm", X, np.arange(40), ids=[broken] * 40)
+    assert "x\\ud800" in (tmp_path / "items.svm").read_text()
 
 
 def test_support_items_are_called_what_a_table_calls_its_rows(tmp_path):
