@@ -98,7 +98,7 @@ class Comparer(Machine):
             array = _input.floats(array, "pairs")
             read = _core.Pairs.of_sides(_rows_of_sides(array))
         elif array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind in "OUS" and self.preprocessor is None:
-            items, places = self._of_names(_input.names(array.ravel(), "pairs"), fitting)
+            items, places = self._of_names(_input.names(array.ravel(), "pairs", 2), fitting)
             left, right = np.require(places.reshape(-1, 2).T, np.int64, ["C", "A"])
             read = _core.Pairs.of_numbers(items, left, right)
         elif array.ndim == 2 and array.shape[1] == 2:
@@ -107,10 +107,7 @@ class Comparer(Machine):
                     f"pairs has shape {array.shape}: item numbers need {type(self).__name__}(preprocessor=X), the features of the items; "
                     "without it pairs have shape (n, 2, features)"
                 )
-            if array.dtype.kind not in "iu":
-                raise ValueError(
-                    f"pairs has elements of type {array.dtype}: with preprocessor whole numbers are needed"
-                )
+            array = _input.item_numbers(array)
             if array.shape[0] == 0:
                 raise ValueError("pairs has no rows: at least one pair is needed")
             read, names = self._looked_up(array)

@@ -353,8 +353,27 @@ def weights(values: Any, n: int, name: str = "sample_weight") -> Optional[NDArra
     return array
 
 
-def names(values: Any, name: str) -> NDArray[np.str_]:
-    """Names of items as text."""
+def item_numbers(pairs: NDArray[Any]) -> NDArray[Any]:
+    """Numbers of the items of pairs: whole ones, also as objects, as tables have them where some might be missing."""
+    if pairs.dtype.kind == "O":
+        values = pairs.ravel().tolist()
+        wrong = next(
+            (k for k, value in enumerate(values) if type(value) is bool or not isinstance(value, (int, np.integer))),
+            None,
+        )
+        if wrong is not None:
+            raise ValueError(
+                f"pairs has {values[wrong]!r} in row {wrong // 2}: with preprocessor whole numbers are needed"
+            )
+        if all(-(2**63) <= value < 2**63 for value in values):
+            pairs = pairs.astype(np.int64)
+    if pairs.dtype.kind not in "iu":
+        raise ValueError(f"pairs has elements of type {pairs.dtype}: with preprocessor whole numbers are needed")
+    return pairs
+
+
+def names(values: Any, name: str, per_row: int = 1) -> NDArray[np.str_]:
+    """Names of items as text, so many of them in a row of what was given."""
     array = array_of(values, name)
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}: a name per item is needed")
@@ -367,7 +386,7 @@ def names(values: Any, name: str) -> NDArray[np.str_]:
                 f"an array, numpy.array({name}.to_numpy().tolist())"
             )
         if is_missing(value):
-            raise ValueError(f"{name} is missing in row {row}: every item needs a name")
+            raise ValueError(f"{name} is missing in row {row // per_row}: every item needs a name")
     return np.array(
         [plain_text(value.decode() if isinstance(value, bytes) else value) for value in array.tolist()], dtype=np.str_
     )

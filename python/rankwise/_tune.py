@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from . import _core, _input
 from ._base import Machine
 from ._callers import warn
-from ._comparer import Comparer
+from ._comparer import Comparer, _check_unknown
 from ._labels import SVC, SVR, OrdinalSVM, _check_classes, class_name
 from ._outcomes import outcomes
 from ._progress import Tell, bar
@@ -325,6 +325,7 @@ def _tune_pairs(
     estimator: Comparer, params: dict[str, Any], search: _core.Search, X: Any, y: Any, qid: Any, sample_weight: Any, context: Any,
     valid: Any, tell: Tell,
 ) -> Model:  # fmt: skip
+    _check_unknown(estimator.unknown)
     pairs, names = estimator._read(X, context, fitting=True)
     n = pairs.n_pairs
     held = None

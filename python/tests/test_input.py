@@ -435,3 +435,23 @@ def test_a_missing_file_is_a_file_not_found_error(tmp_path):
     with pytest.raises(OSError) as caught:
         rankwise.load(tmp_path)
     assert not isinstance(caught.value, FileNotFoundError)
+
+
+def test_item_numbers_may_come_in_columns_that_could_have_gaps():
+    pandas = pytest.importorskip("pandas")
+    numbers, X = np.array([[0, 1], [2, 1], [3, 0], [1, 3]]), np.arange(8.0).reshape(4, 2) ** 2
+    expected = CompareSVM(preprocessor=X).fit(numbers, [1, -1, -1, 0]).coef_
+    columns = pandas.DataFrame(numbers, columns=["l", "r"]).convert_dtypes()
+    of_numpy = np.array(list(numbers.ravel()), dtype=object).reshape(4, 2)
+    for given in (columns, of_numpy):
+        np.testing.assert_array_equal(CompareSVM(preprocessor=X).fit(given, [1, -1, -1, 0]).coef_, expected)
+    for wrong, told in (
+        (pandas.NA, "<NA> in row 1"),
+        (2.5, "2.5 in row 1"),
+        (True, "True in row 1"),
+        (2**64, "type object"),
+    ):
+        objects = numbers.astype(object)
+        objects[1, 0] = wrong
+        with pytest.raises(ValueError, match=f"pairs has .*{told}.*: with preprocessor whole numbers are needed"):
+            CompareSVM(preprocessor=X).fit(objects, [1, -1, -1, 0])

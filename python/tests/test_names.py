@@ -206,3 +206,14 @@ def test_support_items_are_called_what_a_table_calls_its_rows(tmp_path):
     assert machine.support_names_.tolist() == [rf"doc \ud800 {k}" for k in machine.support_]
     by_name = CompareSVM(kernel="rbf").fit(PAIRS, Y)
     assert set(by_name.support_names_) <= set(STRENGTH)
+
+
+def test_a_search_refuses_what_a_fit_refuses():
+    with pytest.raises(ParameterError, match="unknown = 'skip'"):
+        rankwise.tune(CompareSVM(unknown="skip"), PAIRS, Y, grid={"C": [1.0]}, folds=2)
+
+
+def test_a_missing_name_is_told_by_its_row():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="pairs is missing in row 1"):
+        Davidson().fit(pandas.DataFrame({"left": ["a", None], "right": ["b", "c"]}), [0, 1])

@@ -160,10 +160,9 @@ def _judged_rows(number: int, pairs: Any, y: Any, sample_weight: Any, preprocess
                 raise ValueError(
                     f"pairs has shape {pairs.shape}: item numbers need preprocessor=X, the features of the items"
                 )
-            words = _input.names(pairs.ravel(), "pairs").reshape(-1, 2)
+            words = _input.names(pairs.ravel(), "pairs", 2).reshape(-1, 2)
             return JudgedRows(words, y, sample_weight, partition=number)
-        if pairs.dtype.kind not in "iu":
-            raise ValueError(f"pairs has elements of type {pairs.dtype}: with preprocessor whole numbers are needed")
+        pairs = _input.item_numbers(pairs)
         used, places = np.unique(pairs, return_inverse=True)
         items = _items_of(used, preprocessor)
         return JudgedRows(places.reshape(pairs.shape), y, sample_weight, items, partition=number)
