@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -480,8 +481,10 @@ def test_outcomes_on_a_cluster_are_read_as_on_one_machine(client):
 
 
 def test_comparers_are_scored_on_frames(client):
-    pairs, y = datasets.simulate_pairs(n_pairs=300, seed=3)
-    weights = np.linspace(0.5, 2.0, 300)
+    rng = np.random.default_rng(0)
+    pairs, weights = rng.normal(size=(300, 2, 2)), np.linspace(0.1, 3.0, 300)
+    margins = (pairs[:, 1] - pairs[:, 0]) @ [1.0, -3.0] + 1.5 * rng.normal(size=300)
+    y = np.where(np.abs(margins) < 1, 0, np.sign(margins)).astype(int)
     names = [f"{side}.{name}" for side in ("left", "right") for name in ("a", "b")]
     frame = pd.DataFrame(pairs.reshape(300, 4), columns=names).assign(judged=y, weight=weights)[::-1]
     # Numbers of rows that repeat tell nothing of who belongs to whom.
@@ -492,8 +495,20 @@ def test_comparers_are_scored_on_frames(client):
         machine = kind().fit(spread[names], spread["judged"], sample_weight=spread["weight"])
         expected = alone().fit(pairs, y, sample_weight=weights).score(pairs, y, sample_weight=weights)
         assert machine.score(spread[names], spread["judged"], spread["weight"]) == pytest.approx(expected, abs=1e-9)
+        assert 0.5 < expected < 0.95 and expected != machine.score(spread[names], spread["judged"])
         columns = spread[[*names, "judged", "weight"]]
         assert machine.score(columns, "judged", "weight") == pytest.approx(expected, abs=1e-9)
+        # Columns are known by their names.
+        here, other = frame[names], frame[names[::-1]]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for method in ("predict", "margins", "decision_function"):
+                told = np.asarray(getattr(machine, method)(here))
+                np.testing.assert_array_equal(getattr(machine, method)(other), told)
+                there = getattr(machine, method)(dd.from_pandas(other.reset_index(drop=True), npartitions=2))
+                np.testing.assert_array_equal(there.compute(), told)
+        with pytest.raises(ValueError, match="unseen at fit time:\n- z\n.*now missing:\n- b"):
+            machine.predict(here.rename(columns=lambda name: name.replace(".b", ".z")))
     named = pd.DataFrame({"l": list("abca") * 10, "r": list("bcab") * 10})
     known = Davidson(unknown="nan").fit(
         dd.from_pandas(named, npartitions=2), dd.from_pandas(pd.Series([-1, -1, 0, 1] * 10), npartitions=2)

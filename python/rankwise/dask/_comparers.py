@@ -91,8 +91,15 @@ class _Comparer(OnCluster, _comparer.Comparer):
         self.classes_ = np.array([-1, 0, 1])
         return self._adopt(model, known or names)
 
-    def _judged(self, pairs: Any, context: Any) -> Any:
-        return super()._judged(_sides(pairs) if hasattr(pairs, "columns") else pairs, context)
+    def _read(self, pairs: Any, context: Any, fitting: bool = False) -> tuple[_core.Pairs, Optional[list[str]]]:
+        if not hasattr(pairs, "columns"):
+            return super()._read(pairs, context, fitting)
+        names = _side_names(list(pairs.columns))
+        known = [] if names is None else list(getattr(self, "feature_names_in_", []))
+        if names is not None and sorted(names) == sorted(known):
+            names = known  # the order of the fit, whatever that of the columns
+        read, found = super()._read(_sides(pairs, names), context, fitting)
+        return read, found if names is None else names
 
     def predict(self, pairs: Any, context: Any = None) -> Any:
         """Outcomes: lazy and partition by partition for what Dask has, an array for an array."""
@@ -200,9 +207,9 @@ def _side_names(columns: list[Any]) -> Optional[list[str]]:
     return names or None
 
 
-def _sides(frame: Any) -> NDArray[Any]:
-    """Pairs of a table: two columns, or those of both sides."""
-    names = _side_names(list(frame.columns))
+def _sides(frame: Any, names: Optional[list[str]] = None) -> NDArray[Any]:
+    """Pairs of a table: two columns, or those of both sides, with features in this order."""
+    names = names or _side_names(list(frame.columns))
     if names is None:
         if frame.shape[1] != 2:
             raise ValueError(
