@@ -231,7 +231,12 @@ fn in_coefficients(
     let stop = second.machine.stop;
     let mut best = first.joined(second, limits.tol);
     if matches!(stop, Stop::Converged | Stop::Stalled) && best.machine.stop != Stop::Converged {
-        let third = by_dual(kernel, members, rest(spent), Some(&best))?;
+        // Some more digits may be near; where the dual is slow there, too, they are not.
+        let left = limits.max_iter.saturating_sub(spent);
+        let mut third = by_dual(kernel, members, within(left.min(slow)), Some(&best))?;
+        if third.machine.stop == Stop::MaxIter && left > slow {
+            third.machine.stop = Stop::Stalled;
+        }
         spent += third.machine.steps;
         best = best.joined(third, limits.tol);
     }

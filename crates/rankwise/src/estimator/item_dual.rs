@@ -44,7 +44,8 @@ pub(super) fn solve(
     let mut run = |duals: &[ItemDual], t: &mut [f64]| {
         let search = |is_narrow: bool, spent: u64, t: &mut [f64]| {
             let rest = Limits { max_iter: limits.max_iter.saturating_sub(spent), ..limits };
-            match kernel.narrow().filter(|_| is_narrow) {
+            // Where squares may be below 0, a sample of f32 scores does not say what the objective is off by.
+            match kernel.narrow().filter(|_| is_narrow && kernel.is_positive_definite()) {
                 Some(narrow) => decompose::solve(&narrow, &exact, members, kernel.diagonal(), duals, t, rest),
                 None => decompose::solve(&exact, &exact, members, kernel.diagonal(), duals, t, rest),
             }

@@ -274,11 +274,11 @@ impl<'a> Ground<'a> {
 }
 
 impl Machine {
-    /// (primal − dual)/max(primal, 1e-12) of several machines together.
+    /// (primal − dual)/max(primal, 1e-12) of several machines together; a dual value below 0 says nothing.
     pub(super) fn gap_of(machines: &[Machine]) -> f64 {
         let sum = |of: fn(&Machine) -> f64| machines.iter().map(of).sum::<f64>();
         let (primal, dual) = (sum(|m| m.primal), sum(|m| m.dual));
-        ((primal - dual) / primal.max(1e-12)).max(0.0)
+        ((primal - dual) / primal.max(1e-12)).clamp(0.0, 1.0)
     }
 
     /// A search that could not end may stand where equal values for all are better.
