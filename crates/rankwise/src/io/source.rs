@@ -1,11 +1,15 @@
 //! Where data come from, and in which format.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::decompress::{self, Compression, Decompressed};
 use crate::error::{Error, Result};
+
+/// Bytes of an archive that are looked at behind the line that makes no sense: more than that would keep the user waiting for
+/// the news of a typing error.
+const LOOKED_AT: usize = 64 << 20;
 
 /// What is in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,11 +166,8 @@ impl Source {
     /// What is at fault where reading has failed: data that make no sense may come from a damaged archive, whose checksum stands
     /// at its end.
     pub(super) fn blame<T>(&self, result: Result<T>) -> Result<T> {
-        let is_archive = || matches!(self, Source::File { .. }) && self.can_read_again();
-        if matches!(result, Err(Error::Data { .. })) && is_archive() {
-            let Decompressed { mut reader, action } = self.open()?;
-            let rest = if action == "read" { Ok(0) } else { io::copy(&mut reader, &mut io::sink()) };
-            rest.map_err(|source| Error::Io { path: PathBuf::from(self.name()), action, source })?;
+        if let (Err(Error::Data { place, .. }), Source::File { path, .. }) = (&result, self) {
+            check_archive(path, place.line)?;
         }
         result
     }
@@ -188,6 +189,43 @@ impl Source {
             Source::Stdin(_) => decompress::reader(Box::new(io::stdin().lock()), Path::new("standard input")),
         }
     }
+}
+
+/// The same of the file that the error names, where that is one of several.
+pub(super) fn blame_named<T>(result: Result<T>) -> Result<T> {
+    if let Err(Error::Data { place, .. }) = &result {
+        check_archive(Path::new(&place.source), place.line)?;
+    }
+    result
+}
+
+/// An error if a file is an archive that is damaged, up to this line or not far behind it.
+fn check_archive(path: &Path, line: Option<u64>) -> Result<()> {
+    if !std::fs::metadata(path).is_ok_and(|found| found.is_file()) {
+        return Ok(());
+    }
+    let file = File::open(path).map_err(|source| Error::Io { path: path.into(), action: "open", source })?;
+    let Decompressed { mut reader, action } = decompress::reader(Box::new(file), path)?;
+    if action == "read" {
+        return Ok(());
+    }
+    let failed = |source| Error::Io { path: path.into(), action, source };
+    let (mut lines, mut left) = (line.unwrap_or(0), LOOKED_AT);
+    let mut buffer = vec![0; 1 << 16];
+    while left > 0 {
+        let n = match reader.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(n) => n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(failed(error)),
+        };
+        if lines > 0 {
+            lines = lines.saturating_sub(buffer[..n].iter().filter(|&&byte| byte == b'\n').count() as u64);
+        } else {
+            left = left.saturating_sub(n);
+        }
+    }
+    Ok(())
 }
 
 /// Why a Parquet file is of no use to a build without the feature.

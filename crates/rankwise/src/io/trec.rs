@@ -7,6 +7,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 use super::decompress;
+use super::source::blame_named;
 use super::write::shortest;
 use crate::data::Groups;
 use crate::error::{Error, Place, Result};
@@ -130,6 +131,10 @@ struct Columns {
 const DOCUMENT: usize = 2;
 
 fn read(path: &Path, columns: &Columns) -> Result<Documents> {
+    blame_named(read_lines(path, columns))
+}
+
+fn read_lines(path: &Path, columns: &Columns) -> Result<Documents> {
     let (raw, name): (Box<dyn Read>, String) = if path == Path::new("-") {
         (Box::new(io::stdin().lock()), "standard input".into())
     } else {
