@@ -7,7 +7,7 @@ use super::convert::ItemRow;
 use super::group_names::GroupNames;
 use super::numbering::Numbering;
 use super::stream::SeenGroups;
-use super::table::{Header, Table, drop_hint};
+use super::table::{Header, Known, Table, without_prefix};
 use super::{Columns, Format, Source, svmlight};
 use crate::data::{ClassItems, Features, Groups, Items, Precision, Ranking, ordered_classes};
 use crate::error::{Error, Place, Result};
@@ -123,7 +123,7 @@ impl ItemTable {
 
 /// Reads items of classes: [`read_items`], but labels may be words, and the column `margin` of a table counts.
 pub fn read_classes(source: &Source, columns: &Columns, precision: Precision) -> Result<ItemTable> {
-    read_with(source, columns, precision, true)
+    read_with(source, columns, precision, (true, None))
 }
 
 /// Reads items and what is known of them.
@@ -133,27 +133,39 @@ pub fn read_classes(source: &Source, columns: &Columns, precision: Precision) ->
 /// `label [qid:GROUP] [cost:WEIGHT] index:value … [# comment]` per item; the comment is the item's id, and features
 /// have no names. A block file has decided already how features are stored.
 pub fn read_items(source: &Source, columns: &Columns, precision: Precision) -> Result<ItemTable> {
-    read_with(source, columns, precision, false)
+    read_with(source, columns, precision, (false, None))
 }
 
-fn read_with(source: &Source, columns: &Columns, precision: Precision, of_classes: bool) -> Result<ItemTable> {
-    source.blame(read_rows(source, columns, precision, of_classes))
+/// Reads items of classes or others for models whose features are known.
+pub(super) fn read_for(source: &Source, columns: &Columns, of_classes: bool, known: Known<'_>) -> Result<ItemTable> {
+    // In f64, so that a row's score does not depend on the rows around it.
+    read_with(source, columns, Precision::F64, (of_classes, known))
 }
 
-fn read_rows(source: &Source, columns: &Columns, precision: Precision, of_classes: bool) -> Result<ItemTable> {
+fn read_with(source: &Source, columns: &Columns, precision: Precision, how: (bool, Known<'_>)) -> Result<ItemTable> {
+    source.blame(read_rows(source, columns, precision, how))
+}
+
+fn read_rows(
+    source: &Source,
+    columns: &Columns,
+    precision: Precision,
+    (of_classes, known): (bool, Known<'_>),
+) -> Result<ItemTable> {
     match source.format() {
         Format::SvmLight => return svmlight::read(source, columns, precision),
         Format::Blocks => return open_blocks(source, columns)?.into_table(),
         Format::Csv | Format::Tsv | Format::Parquet => {}
     }
-    let table = Table::open(source, columns)?;
+    let table = Table::open_for(source, columns, known)?;
     check_given(columns, &[&table.header])?;
     let roles = if of_classes { Roles::of_classes(&table.header, columns) } else { Roles::all(&table.header, columns) };
     check_items(&table.header, &roles)?;
     let unused_columns = roles.unused(&table.header);
     let mut notes = table.header.notes();
     notes.extend(roles.doubts(&table.header, columns));
-    let rows = ItemRows::read(table, columns, roles)?;
+    let features_at = feature_columns(&table.header, columns);
+    let rows = ItemRows::read(table, &features_at, roles)?;
     let source = rows.source;
     let items = match (rows.feature_names.is_empty(), rows.ids) {
         (true, None) => {
@@ -188,7 +200,8 @@ pub fn read_ranking(source: &Source, columns: &Columns, precision: Precision) ->
 /// Refuses a table that judges pairs.
 fn check_items(header: &Header, roles: &Roles) -> Result<()> {
     let has = |name| header.find(name).is_some();
-    let has_sides = has("left") && has("right") || header.names.iter().any(|name| name.starts_with("left."));
+    let has_sides =
+        has("left") && has("right") || header.names.iter().any(|name| without_prefix(name, "left.").is_some());
     if roles.label.is_some() || !has_sides || !(has("outcome") || has("winner")) {
         return Ok(());
     }
@@ -257,7 +270,8 @@ impl Catalogue {
         }
         let ItemRows { source, feature_names, ids, values, lines, .. } = {
             let id = find(&table.header, columns.id.as_deref(), "id");
-            ItemRows::read(table, columns, Roles { id, ..Roles::default() })?
+            let features_at = catalogue_columns(&table.header, columns, id);
+            ItemRows::read(table, &features_at, Roles { id, ..Roles::default() })?
         };
         let n_features = feature_names.len();
         let features_of = |row: usize| &values[row * n_features..][..n_features];
@@ -314,7 +328,9 @@ impl Catalogue {
 /// Every name that the user gave must be that of a column in one of the tables.
 pub(super) fn check_given(columns: &Columns, headers: &[&Header]) -> Result<()> {
     for (option, name) in columns.given() {
-        if headers.iter().any(|header| header.position(name).is_some()) {
+        // What is left out is lost, so that it is named as it is written.
+        let find = |header: &&Header| if option == "drop" { header.exactly(name) } else { header.position(name) };
+        if headers.iter().any(|header| find(header).is_some()) {
             continue;
         }
         let place = headers.first().map(|header| header.place()).unwrap_or_default();
@@ -376,20 +392,29 @@ impl Roles {
         RESERVED.into_iter().filter(is_unused).map(String::from).collect()
     }
 
-    /// Features whose names say that they are something else: what is learnt from them would be of no use.
+    /// Features whose names say that they are something else: what is learnt from them would be of no use. Those of a model were
+    /// learnt from already.
     fn doubts(&self, header: &Header, columns: &Columns) -> Vec<String> {
-        let features = feature_columns(header, columns);
-        let is_feature = |name: &str| header.find(name).filter(|column| features.contains(column));
-        let doubt = |(known, ..): &(&str, &str, &str)| {
-            let name = &header.names[is_feature(known)?];
-            Some(format!("the column {name} is read as a feature; {}, else rename it", self.meant(name)?))
+        let doubt = |column: usize| {
+            let name = &header.names[column];
+            match self.meant(name) {
+                _ if header.is_own(column) => None,
+                Some(meant) if header.is_for_model() => {
+                    Some(format!("the column {name} is not used, for the model has no such feature; {meant}"))
+                }
+                Some(meant) => Some(format!("the column {name} is read as a feature; {meant}, else rename it")),
+                None if header.is_for_model() || !may_be_role(name) => None,
+                None => Some(format!(
+                    "the column {name} is read as a feature; if it is none, leave it out with --drop {name}"
+                )),
+            }
         };
-        LOOKALIKES.iter().filter_map(doubt).collect()
+        feature_columns(header, columns).into_iter().filter_map(doubt).collect()
     }
 
     /// What to do about a feature whose name says that it is something else, which nothing else is yet.
     fn meant(&self, name: &str) -> Option<String> {
-        let taken = [("group", self.group), ("weight", self.weight)];
+        let taken = [("id", self.id), ("label", self.label), ("group", self.group), ("weight", self.weight)];
         let is_free = |option: &str| taken.iter().all(|&(role, column)| role != option || column.is_none());
         let (_, option, what) = LOOKALIKES.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name))?;
         is_free(option).then(|| format!("if it holds {what}, give --{option} {name}"))
@@ -401,8 +426,19 @@ impl Roles {
     }
 }
 
-/// Names of groups and weights elsewhere, the option that says so here, and what such a column holds.
-const LOOKALIKES: [(&str, &str, &str); 5] = [
+/// Names that columns of items have in any letter case, unless another column has them exactly.
+pub(super) const ROLES: [&str; 3] = ["id", "label", "qid"];
+
+/// Whether a column of this name has a meaning of its own if no other one is called so exactly.
+pub(super) fn may_be_role(name: &str) -> bool {
+    ROLES.iter().any(|role| role.eq_ignore_ascii_case(name))
+}
+
+/// Names of what is no feature, here in other letter case or elsewhere, the option that says so, and what such a column holds.
+const LOOKALIKES: [(&str, &str, &str); 8] = [
+    ("id", "id", "ids"),
+    ("label", "label", "labels"),
+    ("qid", "group", "groups"),
     ("group", "group", "groups"),
     ("group_id", "group", "groups"),
     ("query", "group", "groups"),
@@ -442,6 +478,12 @@ pub(super) fn feature_names(source: &Source, columns: &Columns) -> Result<Vec<St
     Ok(feature_columns(&header, columns).into_iter().map(|column| header.names[column].clone()).collect())
 }
 
+/// Whether all features of a table are stored in single precision, which text has not.
+pub(super) fn are_single(source: &Source, columns: &Columns) -> Result<bool> {
+    let table = Table::open(source, columns)?;
+    Ok(feature_columns(&table.header, columns).into_iter().all(|column| table.is_single(column)))
+}
+
 /// Hands over the items of a table one by one.
 pub(super) fn for_each(
     source: &Source,
@@ -478,15 +520,14 @@ pub(super) fn for_each(
 }
 
 impl ItemRows {
-    fn read(mut table: Table, columns: &Columns, roles: Roles) -> Result<Self> {
-        let features_at = feature_columns(&table.header, columns);
-        let mut rows = ItemRows::new(&table.header, &features_at, &roles);
+    fn read(mut table: Table, features_at: &[usize], roles: Roles) -> Result<Self> {
+        let mut rows = ItemRows::new(&table.header, features_at, &roles);
         while table.next_row()? {
             if table.n_rows() > u32::MAX as usize {
                 let problem = format!("more than {} items", u32::MAX);
                 return Err(Error::data(Place::line(rows.source, table.line()), problem, "use fewer"));
             }
-            rows.add_row(&table, &roles, &features_at)?;
+            rows.add_row(&table, &roles, features_at)?;
         }
         Ok(rows)
     }
@@ -583,6 +624,18 @@ fn feature_columns(header: &Header, columns: &Columns) -> Vec<usize> {
     (0..header.names.len()).filter(is_feature).collect()
 }
 
+/// The columns that are features of items that pairs refer to, of which nothing else is read: only the ids have a meaning in other
+/// letter case.
+fn catalogue_columns(header: &Header, columns: &Columns, id: Option<usize>) -> Vec<usize> {
+    let given = [&columns.label, &columns.group, &columns.weight].map(|given| given.as_deref());
+    let is_feature = |&column: &usize| {
+        let name = header.names[column].as_str();
+        let is_named = RESERVED.contains(&name) || given.contains(&Some(name));
+        !header.is_dropped(column) && !is_named && id != Some(column)
+    };
+    (0..header.names.len()).filter(is_feature).collect()
+}
+
 /// The rows of an item table part by part.
 pub(super) struct RowStream {
     table: Table,
@@ -603,7 +656,10 @@ impl RowStream {
     pub(super) fn open(source: &Source, columns: &Columns, by_group: bool, part_bytes: usize) -> Result<Self> {
         let table = Table::open(source, columns)?;
         check_given(columns, &[&table.header])?;
-        let roles = Roles { id: None, ..Roles::all(&table.header, columns) };
+        let roles = Roles::all(&table.header, columns);
+        let mut notes = table.header.notes();
+        notes.extend(roles.doubts(&table.header, columns));
+        let roles = Roles { id: None, ..roles };
         let features_at = feature_columns(&table.header, columns);
         let unusable = |problem: &str, remedy: &str| Err(Error::data(table.header.place(), problem, remedy));
         if features_at.is_empty() {
@@ -615,8 +671,6 @@ impl RowStream {
                 "give groups (--group COL names their column), or leave out --stream, so that the items are read as a whole",
             );
         }
-        let mut notes = table.header.notes();
-        notes.extend(roles.doubts(&table.header, columns));
         let unused_columns =
             roles.unused(&table.header).into_iter().filter(|name| name != columns.id.as_deref().unwrap_or("id"));
         Ok(RowStream {
@@ -702,9 +756,9 @@ fn check_distinct(ids: &[String], lines: &[u64], source: &str) -> Result<()> {
     Ok(())
 }
 
-/// Why a column cannot be a feature of both tables.
-pub(super) fn clash(place: Place, feature: &str, items: &str) -> Error {
+/// Why a column of a pair table cannot be a feature of both tables.
+pub(super) fn clash(header: &Header, column: usize, feature: &str, items: &str) -> Error {
     let problem = format!("{items} has a feature {feature} too");
-    let hint = drop_hint(&format!("left.{feature}"));
-    Error::data(place, problem, format!("rename one of them, or leave this one out with {hint}"))
+    let hint = header.drop_hint(&header.names[column]);
+    Error::data(header.place_of(column), problem, format!("rename one of them, or leave this one out with {hint}"))
 }

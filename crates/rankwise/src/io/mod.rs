@@ -42,14 +42,15 @@ pub use items::{ItemTable, LabelWords, open_blocks, read_classes, read_items, re
 pub use model_file::{model_from_bytes, model_to_bytes, read_model, write_model};
 pub use output::{write_atomically, write_together};
 pub use pairs::{PairFiles, PairTable, read_pairs};
-pub use scored_items::{classify_items, score_items};
+pub use scored_items::{classify_items, read_items_for, read_pairs_for, score_items};
 pub use source::{Format, Source};
 pub use stream::{ItemStream, StreamOptions};
 pub use trec::{JudgedRun, Qrels, Queries, TrecRun, read_qrels, read_run, write_run};
 pub use write::write_pairs;
 
 /// Which columns hold what, where they are not called by their usual names, and which to leave out. Names that no
-/// file has are errors; where no column has a name, the only one that has it in other letter case is meant.
+/// file has are errors; where no column of any file has a name, the only one that has it in other letter case is meant, but for
+/// columns to leave out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Columns {
     /// Who stands left in a pair table; usually `left`.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::items::{Catalogue, check_given, clash};
 use super::numbering::Numbering;
-use super::table::{Header, Table, drop_hint};
+use super::table::{Header, Known, Table, no_separator, without_prefix};
 use super::{Columns, Source, Times};
 use crate::data::{Comparisons, Context, Features, Items, JudgedPairs, Outcome, Pair, PairSet, Precision};
 use crate::error::{Error, Place, Result};
@@ -122,11 +122,16 @@ pub(super) fn no_outcomes(source: String) -> Error {
 /// an indicator feature. Items are numbered in order of first appearance, left before right, and equal ones (the same
 /// id and the same features) are stored once.
 pub fn read_pairs(files: &PairFiles) -> Result<PairTable> {
-    let table = files.pairs.blame(read_rows(files));
+    read_for(files, None)
+}
+
+/// The same for models whose features are known.
+pub(super) fn read_for(files: &PairFiles, known: Known<'_>) -> Result<PairTable> {
+    let table = files.pairs.blame(read_rows(files, known));
     files.items.iter().fold(table, |table, items| items.blame(table))
 }
 
-fn read_rows(files: &PairFiles) -> Result<PairTable> {
+fn read_rows(files: &PairFiles, known: Known<'_>) -> Result<PairTable> {
     let columns = &files.columns;
     if let (Source::Stdin(_), Some(Source::Stdin(_))) = (&files.pairs, &files.items) {
         return Err(Error::Unsupported {
@@ -134,8 +139,7 @@ fn read_rows(files: &PairFiles) -> Result<PairTable> {
             remedy: "put one of them into a file".into(),
         });
     }
-    let mut table = Table::open(&files.pairs, columns)?;
-    let item_table = files.items.as_ref().map(|items| Table::open(items, columns)).transpose()?;
+    let (mut table, item_table) = open(files, known)?;
     let headers: Vec<&Header> = [Some(&table), item_table.as_ref()].into_iter().flatten().map(|t| &t.header).collect();
     check_given(columns, &headers)?;
     let notes = headers.iter().flat_map(|header| header.notes()).collect();
@@ -158,6 +162,28 @@ fn read_rows(files: &PairFiles) -> Result<PairTable> {
         set = set.with_context(Context { features, names })?;
     }
     Ok(PairTable { set, outcomes, weights, groups, times, n_side_features, notes, source: table.header.source })
+}
+
+/// Opens the table of pairs, and that of items if there is one.
+fn open(files: &PairFiles, known: Known<'_>) -> Result<(Table, Option<Table>)> {
+    let PairFiles { pairs, items, columns, .. } = files;
+    let has_text = |source: &Source| source.format().delimiter().is_some();
+    let is_of_use = has_text(pairs) || items.as_ref().is_some_and(has_text);
+    if columns.separator.is_some() && !is_of_use {
+        return Err(no_separator(&pairs.name(), "none"));
+    }
+    let without = Columns { separator: None, ..columns.clone() };
+    let columns_of = |source: &Source| if has_text(source) { columns } else { &without };
+    let mut table = Table::open(pairs, columns_of(pairs))?;
+    let items = items.as_ref().map(|items| Table::open_for(items, columns_of(items), known)).transpose()?;
+    let Some(mut items) = items else { return Ok((table, None)) };
+    // A name that one table has as it is written is none of the other one in other letter case.
+    let given = || columns.given().map(|(_, name)| name);
+    let [of_pairs, of_items] =
+        [&table, &items].map(|table| given().filter(|name| table.header.exactly(name).is_some()).collect::<Vec<_>>());
+    table.header.take_exactly(of_items.into_iter());
+    items.header.take_exactly(of_pairs.into_iter());
+    Ok((table, Some(items)))
 }
 
 /// The two columns of a feature that belongs to the sides.
@@ -236,11 +262,12 @@ impl Layout {
                 || columns.label.as_deref().and_then(find_usual) == Some(column)
                 || ids.is_some_and(|ids| ids.contains(&column))
         };
-        let context = (0..header.names.len())
+        let context: Vec<(usize, String)> = (0..header.names.len())
             .filter(|&column| !header.is_dropped(column) && !has_role(column))
-            .filter_map(|column| Some((column, header.names[column].strip_prefix("pair.")?.to_string())))
+            .filter_map(|column| Some((column, without_prefix(&header.names[column], "pair.")?.to_string())))
             .filter(|(_, name)| !name.is_empty())
             .collect();
+        check_once(header, context.iter().map(|(column, name)| (*column, name.as_str())))?;
         let layout = Layout { ids, outcome, weight, group, time, are_games: files.as_games, sides, context };
         layout.check_all_known(header, files)?;
         Ok(layout)
@@ -265,7 +292,9 @@ impl Layout {
                              pair.NAME";
         let names: Vec<&str> = unknown.iter().map(|&column| header.names[column].as_str()).collect();
         let (place, problem, which) = match names.as_slice() {
-            [only] => (header.place_of(first), format!("not a column of a pair table: {KNOWN}"), drop_hint(only)),
+            [only] => {
+                (header.place_of(first), format!("not a column of a pair table: {KNOWN}"), header.drop_hint(only))
+            }
             all => {
                 let all = all.join(",");
                 let problem = format!("{} columns mean nothing in a pair table ({all}): {KNOWN}", names.len());
@@ -279,7 +308,7 @@ impl Layout {
     fn check_features(&self, header: &Header, catalogue: &Catalogue) -> Result<()> {
         let known: HashSet<&String> = catalogue.feature_names.iter().collect();
         if let Some(side) = self.sides.iter().find(|side| known.contains(&side.feature)) {
-            return Err(clash(header.place_of(side.left), &side.feature, &catalogue.source));
+            return Err(clash(header, side.left, &side.feature, &catalogue.source));
         }
         if self.sides.is_empty() && catalogue.feature_names.is_empty() {
             return Err(Error::data(
@@ -309,13 +338,22 @@ fn find_sides(header: &Header) -> Result<Vec<SideFeature>> {
             Some(_) => {}
         }
     }
+    check_once(header, sides.iter().map(|side| (side.left, side.feature.as_str())))?;
     Ok(sides)
 }
 
-/// A name without what it begins with, in any letter case.
-fn without_prefix<'a>(name: &'a str, prefix: &str) -> Option<&'a str> {
-    let (start, rest) = name.split_at_checked(prefix.len())?;
-    start.eq_ignore_ascii_case(prefix).then_some(rest)
+/// Prefixes in other letter case may bring a name twice.
+fn check_once<'a>(header: &Header, named: impl Iterator<Item = (usize, &'a str)>) -> Result<()> {
+    let mut columns = HashMap::new();
+    for (column, name) in named {
+        if let Some(first) = columns.insert(name, column) {
+            let name = &header.names[column];
+            let problem = format!("the column {} means the same", header.names[first]);
+            let remedy = format!("rename one of them, or leave this one out with --drop {name}");
+            return Err(Error::data(header.place_of(column), problem, remedy));
+        }
+    }
+    Ok(())
 }
 
 /// A column of ids for one side alone.

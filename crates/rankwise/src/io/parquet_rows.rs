@@ -97,6 +97,11 @@ impl ParquetRows {
         self.is_wanted.iter_mut().zip(dropped).for_each(|(wanted, dropped)| *wanted = !dropped);
     }
 
+    /// Whether a column has numbers of single precision, or truth values, which are in any.
+    pub(super) fn is_single(&self, column: usize) -> bool {
+        matches!(self.columns[column].kind, Kind::Single | Kind::Bool)
+    }
+
     /// Goes to the next row; false after the last one.
     pub(super) fn next(&mut self) -> Result<bool> {
         self.columns.iter_mut().for_each(|column| column.word = OnceCell::new());

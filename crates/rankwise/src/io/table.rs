@@ -1,7 +1,7 @@
 //! A table read row by row: a header of distinct names, rows as long as the header, cells of clean UTF-8. Every error
 //! names file, line and column.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use super::Columns;
@@ -12,6 +12,9 @@ use super::text::{QuoteFault, TextReader};
 use super::write::of_csv;
 use crate::error::{Error, Place, Result};
 
+/// The names of the features of the models that a table is read for, where they are known.
+pub(super) type Known<'a> = Option<&'a HashSet<&'a str>>;
+
 /// The first line of a table.
 pub(super) struct Header {
     /// The file as the user named it.
@@ -20,10 +23,18 @@ pub(super) struct Header {
     pub(super) names: Vec<String>,
     /// Where each name is.
     positions: HashMap<String, usize>,
+    /// The columns of each name in small letters.
+    alike: HashMap<String, Vec<usize>>,
+    /// Names that another table has exactly as they are: here none like them is meant.
+    elsewhere: HashSet<String>,
+    /// Whether each column is a feature of the model that the table is read for, and so nothing else.
+    own: Option<Vec<bool>>,
     /// Whether each column is left out, by the user or because it numbers the rows.
     dropped: Vec<bool>,
     /// A column that numbers the rows, as pandas writes its index.
     index: Option<usize>,
+    /// Columns that are an index by their names alone.
+    levels: Vec<usize>,
     /// The line it stands in, where files have lines.
     line: Option<u64>,
 }
@@ -41,15 +52,36 @@ impl Header {
 
     /// Where a column of exactly this name is, unless the user leaves it out.
     pub(super) fn find_exactly(&self, name: &str) -> Option<usize> {
-        self.positions.get(name).copied().filter(|&column| !self.is_dropped(column))
+        self.exactly(name).filter(|&column| !self.is_dropped(column))
     }
 
-    /// Where a column is; if none has this name, the only one that has it in other letter case.
+    /// Where a column is; if none has this name, the only one that has it in other letter case and is no feature of the model.
     pub(super) fn position(&self, name: &str) -> Option<usize> {
-        self.positions.get(name).copied().or_else(|| {
-            let mut alike = (0..self.names.len()).filter(|&column| is_alike(&self.names[column], name));
+        self.exactly(name).or_else(|| {
+            let alike = self.alike.get(&name.to_ascii_lowercase()).filter(|_| !self.elsewhere.contains(name))?;
+            let mut alike = alike.iter().copied().filter(|&column| !self.is_own(column));
             alike.next().filter(|_| alike.next().is_none())
         })
+    }
+
+    /// Where a column of exactly this name is.
+    pub(super) fn exactly(&self, name: &str) -> Option<usize> {
+        self.positions.get(name).copied()
+    }
+
+    /// Takes these names as they are written, if they are.
+    pub(super) fn take_exactly<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
+        self.elsewhere.extend(names.map(String::from));
+    }
+
+    /// Whether the model that the table is read for has this feature.
+    pub(super) fn is_own(&self, column: usize) -> bool {
+        self.own.as_ref().is_some_and(|own| own[column])
+    }
+
+    /// Whether the table is read for a model whose features have names.
+    pub(super) fn is_for_model(&self) -> bool {
+        self.own.is_some()
     }
 
     /// What is to be told of how columns were read.
@@ -58,7 +90,23 @@ impl Header {
             "" => format!("left out column {}, which has no name and numbers the rows", column + 1),
             name => format!("left out the column {name}, which numbers the rows"),
         };
-        self.index.map(note).into_iter().collect()
+        let level = |&column: &usize| format!("left out the column {}, an index of pandas", self.names[column]);
+        self.index.map(note).into_iter().chain(self.levels.iter().map(level)).collect()
+    }
+
+    /// How to leave a column out; the columns of the two sides go together.
+    pub(super) fn drop_hint(&self, name: &str) -> String {
+        let (is_left, feature) = match (without_prefix(name, "left."), without_prefix(name, "right.")) {
+            (Some(feature), _) => (true, feature),
+            (_, Some(feature)) => (false, feature),
+            _ => return format!("--drop {name}"),
+        };
+        let partner = self.position(&format!("{}.{feature}", if is_left { "right" } else { "left" }));
+        match partner.map(|column| &self.names[column]) {
+            Some(right) if is_left => format!("--drop {name},{right}"),
+            Some(left) => format!("--drop {left},{name}"),
+            None => format!("--drop {name}"),
+        }
     }
 
     /// The header as a place.
@@ -80,32 +128,50 @@ impl Header {
         Error::data(self.place_of(column), "a column without a name", "name it, or take it out of the file")
     }
 
-    /// Leaves out the columns of these names; those that are not there are somebody else's business.
+    /// Leaves out the columns of exactly these names; those that are not there are somebody else's business.
     fn drop_columns(&mut self, names: &[String]) {
         self.dropped = vec![false; self.names.len()];
-        let columns: Vec<usize> = names.iter().filter_map(|name| self.position(name)).collect();
-        columns.into_iter().for_each(|column| self.dropped[column] = true);
+        let named: Vec<usize> = names.iter().filter_map(|name| self.exactly(name)).collect();
+        let columns = named.into_iter().chain(self.index).chain(self.levels.iter().copied());
+        columns.for_each(|column| self.dropped[column] = true);
+    }
+
+    /// Refuses a header that is one column because something else separates the columns, or nothing within quotes.
+    fn check_separator(&self, separator: u8, how: &Opening<'_>) -> Result<()> {
+        let [only] = self.names.as_slice() else { return Ok(()) };
+        if how.columns.given().any(|(_, given)| given == only) {
+            return Ok(());
+        }
+        let found = format!("the header is one column that contains {:?}", char::from(separator));
+        if only.contains(char::from(separator)) {
+            let problem = format!("{found}, for it is in quotes as a whole");
+            return Err(Error::data(self.place_of(0), problem, "take off the quotes around whole lines"));
+        }
+        let Some(&(other, word)) = SEPARATORS.iter().find(|(other, _)| only.contains(char::from(*other))) else {
+            return Ok(());
+        };
+        let expected = match SEPARATORS.iter().find(|(known, _)| *known == separator) {
+            Some((_, word)) => (*word).to_string(),
+            None => format!("{:?}", char::from(separator)),
+        };
+        let other = char::from(other);
+        let typed = if other == '\t' { "tab".into() } else { format!("'{other}'") };
+        Err(Error::data(
+            self.place_of(0),
+            format!("the header is one column that contains {other:?}, expected columns separated by {expected}"),
+            match how.has_options {
+                true => format!("for {word} add --separator {typed}"),
+                false => format!("write the table with {expected} between the columns"),
+            },
+        ))
     }
 
     /// Takes the names in, which must be there and distinct.
-    fn fill(&mut self, names: Vec<String>, separator: Option<u8>) -> Result<()> {
+    fn fill(&mut self, names: Vec<String>, separator: Option<u8>, how: &Opening<'_>) -> Result<()> {
         self.names = names;
-        if let ([only], Some(separator)) = (self.names.as_slice(), separator)
-            && let Some(&(other, word)) = SEPARATORS.iter().find(|(other, _)| only.contains(char::from(*other)))
-        {
-            let expected = match SEPARATORS.iter().find(|(known, _)| *known == separator) {
-                Some((_, word)) => (*word).to_string(),
-                None => format!("{:?}", char::from(separator)),
-            };
-            let typed = if other == b'\t' { "tab".into() } else { format!("'{}'", char::from(other)) };
-            return Err(Error::data(
-                self.place_of(0),
-                format!(
-                    "the header is one column that contains {:?}, expected columns separated by {expected}",
-                    char::from(other)
-                ),
-                format!("for {word} add --separator {typed}"),
-            ));
+        self.own = how.known.map(|known| self.names.iter().map(|name| known.contains(name.as_str())).collect());
+        if let Some(separator) = separator {
+            self.check_separator(separator, how)?;
         }
         for (column, name) in self.names.iter().enumerate() {
             if name.is_empty() && self.index != Some(column) {
@@ -118,28 +184,41 @@ impl Header {
                     "rename one of them",
                 ));
             }
+            self.alike.entry(name.to_ascii_lowercase()).or_default().push(column);
         }
         Ok(())
     }
 }
 
+/// How a table is opened.
+struct Opening<'a> {
+    columns: &'a Columns,
+    known: Known<'a>,
+    /// Whether somebody can name columns and their separator.
+    has_options: bool,
+}
+
 /// Bytes that separate columns somewhere, with their words.
 const SEPARATORS: [(u8, &str); 4] = [(b';', "semicolons"), (b'\t', "tabs"), (b',', "commas"), (b'|', "bars")];
 
-/// Whether two names differ in letter case alone.
-fn is_alike(a: &str, b: &str) -> bool {
-    a.eq_ignore_ascii_case(b)
-}
-
-/// What pandas calls an index without a name: nothing, or this once it has read that back.
+/// What pandas calls an index without a name in text: nothing, or this once it has read that back.
 const INDEX_NAMES: [&str; 2] = ["", "Unnamed: 0"];
 
-/// How to leave a column out; the columns of the two sides go together.
-pub(super) fn drop_hint(name: &str) -> String {
-    match name.strip_prefix("left.").or(name.strip_prefix("right.")) {
-        Some(feature) => format!("--drop left.{feature},right.{feature}"),
-        None => format!("--drop {name}"),
-    }
+/// Whether a column of this name, if it is the first, may be an index in text.
+pub(super) fn is_index_name(name: &str) -> bool {
+    INDEX_NAMES.contains(&name)
+}
+
+/// Whether a column is an index by its name: what pandas writes into Parquet of rows that were chosen or put in another order.
+pub(super) fn is_level_name(name: &str) -> bool {
+    let number = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"));
+    number.is_some_and(is_row_number)
+}
+
+/// A name without what it begins with, in any letter case.
+pub(super) fn without_prefix<'a>(name: &'a str, prefix: &str) -> Option<&'a str> {
+    let (start, rest) = name.split_at_checked(prefix.len())?;
+    start.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
 fn is_row_number(text: &str) -> bool {
@@ -153,6 +232,14 @@ pub(super) struct Table {
     n_rows: usize,
     /// The first row was read to see what is in it.
     is_ahead: bool,
+}
+
+/// Why a separator is of no use.
+pub(super) fn no_separator(name: &str, kind: &str) -> Error {
+    Error::Unsupported {
+        problem: format!("--separator is for tables of text, and {name} is {kind}"),
+        remedy: "leave it out".into(),
+    }
 }
 
 /// Where rows come from.
@@ -173,13 +260,32 @@ struct TextRows {
 impl Table {
     /// Opens a source and reads its header.
     pub(super) fn open(source: &Source, columns: &Columns) -> Result<Self> {
+        Self::open_for(source, columns, None)
+    }
+
+    /// The same for models whose features are known: what has the name of one is nothing else.
+    pub(super) fn open_for(source: &Source, columns: &Columns, known: Known<'_>) -> Result<Self> {
+        Self::open_as(source, &Opening { columns, known, has_options: true })
+    }
+
+    /// A table whose columns are known, so that no option is about them.
+    pub(super) fn open_published(source: &Source) -> Result<Self> {
+        Self::open_as(source, &Opening { columns: &Columns::default(), known: None, has_options: false })
+    }
+
+    fn open_as(source: &Source, how: &Opening<'_>) -> Result<Self> {
+        let columns = how.columns;
         let name = source.name();
         let header = Header {
             source: name.clone(),
             names: Vec::new(),
             positions: HashMap::new(),
+            alike: HashMap::new(),
+            elsewhere: HashSet::new(),
+            own: None,
             dropped: Vec::new(),
             index: None,
+            levels: Vec::new(),
             line: None,
         };
         let delimiter = source.format().delimiter().map(|usual| columns.separator.unwrap_or(usual));
@@ -187,6 +293,9 @@ impl Table {
             (Some(delimiter), _) => Self::open_text(header, delimiter, source)?,
             #[cfg(feature = "parquet")]
             (None, Format::Parquet) => {
+                if columns.separator.is_some() {
+                    return Err(no_separator(&name, "a Parquet file"));
+                }
                 let rows = ParquetRows::open(source)?;
                 let names = rows.names().to_vec();
                 (Table { header, rows: Rows::Parquet(Box::new(rows)), n_rows: 0, is_ahead: false }, names)
@@ -205,12 +314,9 @@ impl Table {
                 });
             }
         };
-        table.find_index(&names, columns)?;
-        table.header.fill(names, delimiter)?;
+        table.find_index(&names, how)?;
+        table.header.fill(names, delimiter, how)?;
         table.header.drop_columns(&columns.drop);
-        if let Some(column) = table.header.index {
-            table.header.dropped[column] = true;
-        }
         #[cfg(feature = "parquet")]
         if let Rows::Parquet(rows) = &mut table.rows {
             rows.leave_out(&table.header.dropped);
@@ -255,9 +361,12 @@ impl Table {
 
     /// The first column numbers the rows if it is called as pandas calls its index and begins with a whole number, which need not
     /// be 0: rows may have been shuffled or left out. Rows that go on otherwise are an error.
-    fn find_index(&mut self, names: &[String], columns: &Columns) -> Result<()> {
-        let is_named = |name: &String| columns.given().any(|(_, given)| given == name);
-        let is_index = |name: &&String| INDEX_NAMES.contains(&name.as_str()) && !is_named(name);
+    fn find_index(&mut self, names: &[String], how: &Opening<'_>) -> Result<()> {
+        let is_named = |name: &str| how.columns.given().any(|(_, given)| given == name);
+        let is_free = |name: &str| !is_named(name) && !how.known.is_some_and(|known| known.contains(name));
+        let levels = names.iter().enumerate().filter(|(_, name)| is_level_name(name) && is_free(name));
+        self.header.levels = levels.map(|(column, _)| column).collect();
+        let is_index = |name: &&String| is_index_name(name) && is_free(name);
         if names.len() > 1 && names.first().filter(is_index).is_some() && matches!(self.rows, Rows::Text(_)) {
             self.is_ahead = self.read_record()?;
             let is_number = self.is_ahead && self.n_fields() == names.len() && is_row_number(self.text(0)?);
@@ -266,7 +375,7 @@ impl Table {
         Ok(())
     }
 
-    /// The cell that numbers the current row does.
+    /// An error if the index column has something other than a whole number in this row.
     fn check_index(&self) -> Result<()> {
         let Some(column) = self.header.index else { return Ok(()) };
         if is_row_number(self.text(column)?) {
@@ -279,6 +388,15 @@ impl Table {
             name => format!("rename the column, or leave it out with --drop {name:?}"),
         };
         Err(Error::data(self.place(column), problem, remedy))
+    }
+
+    /// Whether the numbers of a column are stored in single precision, or are so few that they might.
+    pub(super) fn is_single(&self, _column: usize) -> bool {
+        match &self.rows {
+            Rows::Text(_) => false,
+            #[cfg(feature = "parquet")]
+            Rows::Parquet(rows) => rows.is_single(_column),
+        }
     }
 
     fn n_fields(&self) -> usize {
@@ -337,7 +455,7 @@ impl Table {
     /// The same of a feature; `meant` says what to do where its name is that of something else.
     pub(super) fn feature(&self, column: usize, meant: impl FnOnce(&str) -> Option<String>) -> Result<f64> {
         self.parse(column, |name| {
-            let out = format!("leave the column out with {}", drop_hint(name));
+            let out = format!("leave the column out with {}", self.header.drop_hint(name));
             [Some(out), meant(name)].into_iter().flatten().collect::<Vec<_>>().join("; ")
         })
     }

@@ -288,7 +288,7 @@ impl Scorer {
             } else {
                 format!("{} of the model's {} features are missing: {few}{dots}", missing.len(), wanted.len())
             };
-            return Err(Error::Mismatch { problem, remedy: remedy.into() });
+            return Err(Error::Mismatch { problem, remedy: remedy.to_string() + &taken_names(&missing) });
         }
         let position: HashMap<&str, usize> = found.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
         Ok(Some(wanted.iter().map(|name| position.get(name.as_str()).copied()).collect()))
@@ -305,7 +305,8 @@ impl Scorer {
             (None, None) if n_cols < n => return Ok(Some((0..n).map(|at| (at < n_cols).then_some(at)).collect())),
             (None, None) => (
                 format!("the model has {n} features, the data have {n_cols}"),
-                "give the data the features the model was trained on (is --index-base the same?), or train with them",
+                "give the data the features the model was trained on (is --index-base the same?), train with them, or leave them out with \
+                 --ignore-extra",
             ),
             (Some(_), _) => (
                 format!("the model has {n} features with names, the data have {n_cols} without"),
@@ -318,6 +319,23 @@ impl Scorer {
         };
         Err(Error::Mismatch { problem, remedy: remedy.into() })
     }
+}
+
+/// Where to look for features of these names, which tables may have for something else.
+fn taken_names(missing: &[String]) -> String {
+    let roles = [("id", "id", "ids"), ("label", "label", "labels"), ("qid", "group", "groups")];
+    let taken = |name: &String| {
+        let (role, option, what) = roles.iter().find(|(role, ..)| role.eq_ignore_ascii_case(name))?;
+        Some(format!(
+            " (a column {name} of a table is read as its {what} unless another one is called {role}, or named by --{option})"
+        ))
+    };
+    let index = |name: &&String| name.as_str() == "Unnamed: 0" || name.starts_with("__index_level_");
+    let index = missing
+        .iter()
+        .find(index)
+        .map(|name| format!(" (a column {name} is taken for an index of pandas; call it otherwise and train again)"));
+    missing.iter().find_map(taken).or(index).unwrap_or_default()
 }
 
 fn biased(mut scores: Vec<f64>, bias: f64) -> Vec<f64> {

@@ -130,3 +130,63 @@ fn a_damaged_archive_is_not_taken_for_bad_data() {
         says(items, &[name, damaged]);
     }
 }
+
+/// Bytes of stored blocks are wrong without any trace but the checksum at the end.
+fn damaged(content: &str, from: &str, to: &str) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+    encoder.write_all(content.as_bytes()).unwrap();
+    let mut bytes = encoder.finish().unwrap();
+    let at = bytes.windows(from.len()).position(|found| found == from.as_bytes()).unwrap();
+    bytes[at..][..to.len()].copy_from_slice(to.as_bytes());
+    bytes
+}
+
+#[test]
+fn damage_of_published_files_is_said() {
+    use rankwise::io::published;
+    let folder = Files::new();
+    let damage = ["cannot decompress: the archive is damaged or truncated; fetch it again"];
+    let write = |name: &str, content: &str, from: &str, to: &str| {
+        folder.write(&format!("{name}.csv.gz"), damaged(content, from, to));
+        folder.path(&format!("{name}.csv.gz"))
+    };
+    let battles = "model_a,model_b,winner\na,b,model_a\n";
+    says(published::read_battles(&write("a", battles, "b,model_a", "b,xodel_a")), &damage);
+    let battles = "{\"model_a\": \"a\", \"model_b\": \"b\", \"winner\": \"tie\"}\n";
+    says(published::read_battles(&write("b", battles, "tie", "xie")), &damage);
+    let arff = "@relation r\n@attribute x numeric\n@attribute y numeric\n@data\n1,2\n3,4\n";
+    says(published::read_arff(&write("c", arff, "3,4", "z,4")), &damage);
+    let matches = "date,home_team,away_team,home_score,away_score,neutral\n2024-07-14,a,b,1,2,TRUE\n";
+    let football = Source::File { path: write("d", matches, "1,2", "x,2"), format: rankwise::io::Format::Csv };
+    says(published::read_football(&football), &damage);
+    says(rankwise::io::read_qrels(&write("e", "q 0 d 1\nq 0 e 2\n", "e 2", "e x")), &damage);
+    for k in 1..=5 {
+        folder.write(&format!("S{k}.txt"), "1 qid:1 1:2\n0 qid:1 1:3\n");
+    }
+    std::fs::rename(folder.path("S2.txt"), folder.path("old")).unwrap();
+    let letor = damaged("1 qid:1 1:2\n0 qid:1 1:3\n", "1:3", "1:x");
+    std::fs::write(folder.path("S2.txt.gz"), letor).unwrap();
+    let folds = published::LetorFolds::read(folder.0.path()).unwrap();
+    says(folds.part(1, published::LetorPart::Train, Precision::F64), &[&["S2.txt.gz"][..], &damage].concat());
+    // What is wrong in a sound archive is told as it is.
+    let path = folder.path("f.arff.gz");
+    std::fs::write(&path, gzip(arff.replace("3,4", "z,4").as_bytes())).unwrap();
+    says(published::read_arff(&path), &["f.arff.gz, line 6"]);
+}
+
+/// A typing error at the start is told without a look at all the rest.
+#[test]
+fn little_is_read_behind_an_error() {
+    let folder = Files::new();
+    let start = "label,x\n1,y\n".to_string();
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(start.as_bytes()).unwrap();
+    let row = "1,2\n".repeat(1 << 18);
+    (0..72).for_each(|_| encoder.write_all(row.as_bytes()).unwrap());
+    let mut bytes = encoder.finish().unwrap();
+    let last = bytes.len() - 5;
+    bytes[last] ^= 0xff;
+    let source = folder.write("items.csv.gz", bytes);
+    let read = || rankwise::io::read_items(&source, &Columns::default(), Precision::F64);
+    says(read(), &["items.csv.gz, line 2, column 2 (x)", "found \"y\""]);
+}

@@ -1,6 +1,6 @@
 //! The rules by which tables are read.
 
-use rankwise::data::{Outcome, Precision};
+use rankwise::data::{Features, Outcome, Precision};
 use rankwise::io::{Columns, Format, Source, read_items, read_pairs};
 
 use super::*;
@@ -348,4 +348,115 @@ fn classes_that_differ_in_letter_case_are_told() {
     let table = rankwise::io::read_classes(&source, &Columns::default(), Precision::F64).unwrap();
     assert_eq!(table.notes.len(), 1);
     assert!(table.notes[0].starts_with("YES, Yes, yes are 3 classes"), "{:?}", table.notes);
+}
+
+/// Names of columns are given for both files, and what is lost is lost in silence.
+#[test]
+fn what_is_left_out_of_one_table_stays_in_the_other() {
+    let (judged, rated) = ("left,right,outcome,weight\na,b,left,2\n", "id,Weight,x\na,1,2\nb,3,4\n");
+    let table = pairs_and_items(judged, rated, dropping(&["Weight"])).unwrap();
+    assert_eq!((feature_names(&table), &table.weights), (vec!["x"], &Some(vec![2.0])));
+    // Left out is what is written so.
+    let error =
+        says(pairs_and_items(judged, "id,x\na,1\nb,2\n", dropping(&["Weight"])), &["no column Weight", "--drop"]);
+    assert!(error.to_string().contains("left, right, outcome, weight"), "{error}");
+    // Columns that are read go by letter case only where no file has the very name.
+    let label = Columns { label: Some("Result".into()), ..Columns::default() };
+    let table = pairs_and_items("left,right,Result\na,b,left\n", "id,result,x\na,1,2\nb,3,4\n", label.clone()).unwrap();
+    assert_eq!(feature_names(&table), ["result", "x"]);
+    let table = pairs_and_items("left,right,result\na,b,left\n", "id,x\na,1\nb,2\n", label).unwrap();
+    assert_eq!(table.outcomes, Some(vec![Outcome::Left]));
+}
+
+#[test]
+fn letter_case_goes_all_the_way_in_pair_tables() {
+    let table = pairs("Left,Right,Outcome,Pair.judge\na,b,left,3\n").unwrap();
+    assert_eq!(table.set.context.as_ref().unwrap().names, ["judge"]);
+    says(
+        pairs("left,right,pair.a,Pair.a\na,b,1,2\n"),
+        &["column 4 (Pair.a)", "pair.a means the same", "--drop Pair.a"],
+    );
+    says(
+        pairs("left.x,Left.x,right.x,outcome\n1,2,3,left\n"),
+        &["column 2 (Left.x)", "left.x means the same", "--drop Left.x"],
+    );
+    let hint = "--drop LEFT.x,Right.x";
+    let clash = pairs_and_items("left,right,LEFT.x,Right.x\na,b,1,2\n", "id,x\na,1\nb,2\n", Columns::default());
+    says(clash, &["items.csv has a feature x", hint]);
+    let table =
+        pairs_and_items("left,right,LEFT.x,Right.x\na,b,1,2\n", "id,x\na,1\nb,2\n", dropping(&["LEFT.x", "Right.x"]));
+    assert_eq!(feature_names(&table.unwrap()), ["x"]);
+}
+
+#[test]
+fn labels_of_items_of_pairs_are_reserved_as_they_are_written() {
+    let table = pairs_and_items(
+        "left,right,outcome\na,b,left\n",
+        "ID,Label,QID,label,x\na,1,5,?,2\nb,3,6,?,4\n",
+        Columns::default(),
+    );
+    assert_eq!(feature_names(&table.unwrap()), ["Label", "QID", "x"]);
+}
+
+#[test]
+fn labels_that_would_be_learnt_from_are_told() {
+    let given = Columns { label: Some("grade".into()), ..Columns::default() };
+    let table = items_with("qid,Label,grade,x\n1,3,2,5\n1,4,1,6\n", given).unwrap();
+    assert_eq!(table.items.feature_names, Some(vec!["Label".to_string(), "x".to_string()]));
+    assert!(table.notes.len() == 1 && table.notes[0].contains("--drop Label"), "{:?}", table.notes);
+    let given = Columns { id: Some("name".into()), group: Some("query".into()), ..Columns::default() };
+    let table = items_with("ID,QID,name,query,label\n1,3,a,5,0\n", given).unwrap();
+    assert_eq!(table.notes.len(), 2, "{:?}", table.notes);
+    // Of two neither is meant, and it is said how to mean one.
+    let notes = items("LABEL,Label\n1,2\n").unwrap().notes;
+    assert!(notes.len() == 2 && notes[1].contains("give --label Label"), "{notes:?}");
+}
+
+#[test]
+fn levels_of_an_index_are_no_features() {
+    let table = items("label,x,__index_level_0__,__index_level_1__\n1,5,17,b\n2,6,4,a\n").unwrap();
+    assert_eq!(table.items.feature_names, Some(vec!["x".to_string()]));
+    assert!(
+        table.notes.len() == 2 && table.notes[0].contains("__index_level_0__, an index of pandas"),
+        "{:?}",
+        table.notes
+    );
+    let named = Columns { id: Some("__index_level_0__".into()), ..Columns::default() };
+    let table = items_with("label,x,__index_level_0__\n1,5,17\n2,6,4\n", named).unwrap();
+    assert_eq!((table.items.ids, table.notes), (Some(vec!["17".into(), "4".into()]), Vec::new()));
+}
+
+/// Models of 0.1 have features that are read as something else by now.
+#[test]
+fn features_of_a_model_are_what_they_were() {
+    use rankwise::io::{read_items_for, read_pairs_for, score_items};
+    let names = ["ID", "Label", "QID", "Unnamed: 0", "x"].map(String::from);
+    let features = Features::dense(5, (0..20).map(|k| f64::from(k * k % 7)).collect(), Precision::F64).unwrap();
+    let known = rankwise::data::Items::new(features, Some(names.to_vec()), None).unwrap();
+    let ranking = rankwise::data::Ranking::new(known.clone(), vec![0.0, 1.0, 2.0, 0.0], None).unwrap();
+    let scorer = rankwise::RankSvm::new().fit(&ranking).unwrap().model.scorer;
+    let rows = (0..4).map(|row| {
+        let mut values = [0.0; 5];
+        known.features.copy_row(row, &mut values);
+        format!("{},{},{},{},{},{row}\n", values[3], values[0], values[1], values[2], values[4])
+    });
+    let text = "Unnamed: 0,ID,Label,QID,x,label\n".to_string() + &rows.collect::<String>();
+    let folder = Files::new();
+    let source = folder.write("items.csv", &text);
+    let (table, scores) = score_items(&source, &Columns::default(), &[&scorer]).unwrap();
+    assert_eq!(scores[0].as_ref().unwrap(), &scorer.scores(&known).unwrap());
+    assert_eq!((table.labels, table.notes), (Some(vec![0.0, 1.0, 2.0, 3.0]), Vec::<String>::new()));
+    let table = read_items_for(&source, &Columns::default(), &scorer).unwrap();
+    assert_eq!(table.items.features.n_cols(), 5);
+    let pairs = folder.write("pairs.csv", "left,right,outcome\na,b,left\n");
+    let rated = folder.write("rated.csv", "Unnamed: 0,ID,Label,QID,x,id\n1,2,3,4,5,a\n2,3,4,5,6,b\n");
+    let table = read_pairs_for(&files(pairs, Some(rated), Columns::default()), &scorer).unwrap();
+    assert_eq!(feature_names(&table), ["Unnamed: 0", "ID", "Label", "QID", "x"]);
+    // Who reads without the model is told where its features went.
+    let table = items(&text).unwrap();
+    says(scorer.scores(&table.items), &["features are missing", "a column ID of a table is read as its ids", "--id"]);
+    // Columns that the model does not know, and that may be groups, are told.
+    let source = folder.write("more.csv", &text.replace('\n', ",1\n").replacen(",1\n", ",group\n", 1));
+    let table = read_items_for(&source, &Columns::default(), &scorer).unwrap();
+    assert!(table.notes.len() == 1 && table.notes[0].contains("the column group is not used"), "{:?}", table.notes);
 }

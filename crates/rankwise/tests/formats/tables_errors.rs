@@ -152,6 +152,19 @@ fn separators() {
         read_pairs(&files(source, None, Columns::default())),
         &["pairs.tsv, line 1", "for commas add --separator ','"],
     );
+    // What separates the columns already is no remedy.
+    for columns in [Columns::default(), Columns { separator: Some(b','), ..Columns::default() }] {
+        let error = says(
+            pairs_with("\"left,right,outcome\"\n\"a,b,left\"\n", columns),
+            &["pairs.csv, line 1, column 1", "in quotes as a whole", "take off the quotes"],
+        );
+        assert!(!error.to_string().contains("--separator"), "{error}");
+    }
+    for read in [rankwise::io::published::read_battles, rankwise::io::published::read_wmt] {
+        tsv.write("battles.csv", "model_a\tmodel_b\twinner\na\tb\tmodel_a\n");
+        let error = says(read(&tsv.path("battles.csv")), &["battles.csv, line 1", "with commas between the columns"]);
+        assert!(!error.to_string().contains("--separator"), "{error}");
+    }
     // A name that does not tell the format leaves it to the option.
     std::fs::write(tsv.path("pairs"), "left,right\na,b\n").unwrap();
     let source = Source::parse(tsv.path("pairs").to_str().unwrap(), Some(Format::Tsv)).unwrap();

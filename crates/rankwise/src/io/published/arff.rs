@@ -6,6 +6,7 @@ use std::path::Path;
 use super::files::Origin;
 use crate::data::{Features, Items, Precision, Ranking};
 use crate::error::{Error, Place, Result};
+use crate::io::source::blame_named;
 
 const ORIGIN: Origin =
     Origin { what: "ARFF files", from: "WEKA (https://waikato.github.io/weka-wiki/datasets/), or OpenML" };
@@ -193,6 +194,10 @@ impl ArffTable {
 /// keywords are in any case; names and words may be quoted; a comma may end a row. Attributes of strings, dates and
 /// relations, and sparse rows, are errors.
 pub fn read_arff(path: &Path) -> Result<ArffTable> {
+    blame_named(read_plain(path))
+}
+
+fn read_plain(path: &Path) -> Result<ArffTable> {
     let mut lines = ORIGIN.lines(path)?;
     let mut header = Header { source: lines.source(), ..Header::default() };
     loop {

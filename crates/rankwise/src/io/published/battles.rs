@@ -10,7 +10,7 @@ use super::files::{Lines, Origin};
 use super::pairs::{PairRows, PublishedPairs, table_source};
 use crate::data::Outcome;
 use crate::error::{Error, Place, Result};
-use crate::io::Columns;
+use crate::io::source::blame_named;
 use crate::io::table::Table;
 
 const ORIGIN: Origin = Origin {
@@ -39,6 +39,10 @@ const GROUPINGS: [&str; 3] = ["judge", "question", "language"];
 /// `worker`), questions (`question_id` or `prompt`) or languages (`language`); `turn` describes the comparison;
 /// `tstamp` is its time.
 pub fn read_battles(path: &Path) -> Result<PublishedPairs> {
+    blame_named(read_plain(path))
+}
+
+fn read_plain(path: &Path) -> Result<PublishedPairs> {
     let mut reader = BufReader::new(ORIGIN.open(path)?.reader);
     let mut battles = Battles { source: path.display().to_string(), ..Battles::default() };
     match first_byte(&mut reader) {
@@ -126,7 +130,7 @@ impl Battles {
     }
 
     fn read_table(&mut self, path: &Path) -> Result<()> {
-        let mut table = Table::open(&table_source(path), &Columns::default())?;
+        let mut table = Table::open_published(&table_source(path))?;
         let at = FIELDS.map(|names| names.iter().find_map(|name| table.header.find(name)));
         if let Some(missing) = (0..3).find(|&field| at[field].is_none()) {
             let [first, second] = [0, 1].map(|k| FIELDS[missing][k]);

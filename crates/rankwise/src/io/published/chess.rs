@@ -31,6 +31,10 @@ pub struct ChessRating {
 /// of games is that of the file, which was not the order of play. Rows that are marked as invented are left out and
 /// counted.
 pub fn read_chess_games(source: &Source) -> Result<PublishedGames> {
+    source.blame(read_games(source))
+}
+
+fn read_games(source: &Source) -> Result<PublishedGames> {
     let mut rows = PublishedTable::open(source, GAME_COLUMNS, "the games")?;
     let marks = rows.table.header.position(MARKS);
     let (mut players, mut games, mut n_left_out) = (Numbering::default(), Vec::new(), 0);
@@ -61,6 +65,10 @@ pub fn read_chess_games(source: &Source) -> Result<PublishedGames> {
 /// Reads ratings (`initial_ratings.csv`) of the players of some games, by number; players that the list does not have
 /// get none, and those of the list that do not play are read over.
 pub fn read_chess_ratings(source: &Source, players: &[String]) -> Result<Vec<Option<ChessRating>>> {
+    source.blame(read_ratings(source, players))
+}
+
+fn read_ratings(source: &Source, players: &[String]) -> Result<Vec<Option<ChessRating>>> {
     let names = ["Player", "Rating", "KFactor", "NumGames"];
     let mut rows = PublishedTable::open(source, names, "the ratings")?;
     let mut known = Numbering::default();

@@ -21,6 +21,10 @@ const UNKNOWN: &str = "NA";
 /// penalty shoot-outs do not: equal goals are a tie. Matches without goals (`NA`) are left out and counted. The file
 /// names every team by its present name.
 pub fn read_football(source: &Source) -> Result<PublishedGames> {
+    source.blame(read_plain(source))
+}
+
+fn read_plain(source: &Source) -> Result<PublishedGames> {
     let mut rows = PublishedTable::open(source, COLUMNS, "the results")?;
     let (mut teams, mut games, mut n_left_out) = (Numbering::default(), Vec::new(), 0);
     while rows.table.next_row()? {

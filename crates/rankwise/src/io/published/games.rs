@@ -7,9 +7,9 @@ use super::pairs::{PairRows, PublishedPairs, table_source};
 use super::{read_chess_games, read_football};
 use crate::data::{Date, Game, Games};
 use crate::error::{Error, Result};
+use crate::io::Source;
 use crate::io::numbering::Numbering;
 use crate::io::table::Table;
-use crate::io::{Columns, Source};
 
 /// Games as they were published.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,7 +68,7 @@ pub(super) struct PublishedTable<const N: usize> {
 impl<const N: usize> PublishedTable<N> {
     /// Opens a table that has all these columns; `what` is what it is.
     pub(super) fn open(source: &Source, names: [&str; N], what: &str) -> Result<Self> {
-        let table = Table::open(source, &Columns::default())?;
+        let table = Table::open_published(source)?;
         let mut columns = [0; N];
         for (at, name) in columns.iter_mut().zip(names) {
             *at = table.header.position(name).ok_or_else(|| {

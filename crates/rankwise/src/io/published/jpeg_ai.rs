@@ -7,7 +7,7 @@ use super::files::Origin;
 use super::pairs::{PairRows, PublishedPairs, table_source};
 use crate::data::Outcome;
 use crate::error::{Error, Result};
-use crate::io::Columns;
+use crate::io::source::blame_named;
 use crate::io::table::Table;
 
 const ORIGIN: Origin = Origin {
@@ -36,8 +36,12 @@ const COLUMNS: [&str; 10] = [
 /// The features of an image are an indicator for each codec (`codec=NUMBER`, 0 is the reference itself) and `level`,
 /// the level of distortion. Groups are source images (`image`), or workers (`worker`).
 pub fn read_jpeg_ai(path: &Path) -> Result<PublishedPairs> {
+    blame_named(read_plain(path))
+}
+
+fn read_plain(path: &Path) -> Result<PublishedPairs> {
     ORIGIN.open(path)?;
-    let mut table = Table::open(&table_source(path), &Columns::default())?;
+    let mut table = Table::open_published(&table_source(path))?;
     let mut at = [0; COLUMNS.len()];
     for (at, name) in at.iter_mut().zip(COLUMNS) {
         *at = table.header.find(name).ok_or_else(|| {

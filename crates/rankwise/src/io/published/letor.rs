@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::files::{Origin, find_file};
 use crate::data::{Precision, Ranking};
 use crate::error::{Error, Place, Result};
+use crate::io::source::blame_named;
 use crate::io::{Format, IndexBase, ItemTable, Source, svmlight};
 
 const ORIGIN: Origin = Origin {
@@ -87,7 +88,7 @@ impl LetorFolds {
         let fold = k.checked_sub(1).and_then(|k| self.files.get(k));
         let fold = fold.ok_or_else(|| Error::parameter("fold", k, format!("a fold from 1 to {LETOR_FOLDS}")))?;
         let sources: Vec<Source> = fold[part as usize].iter().map(|path| source(path)).collect();
-        joined(&sources, &self.directory, precision)?.into_ranking()
+        blame_named(joined(&sources, &self.directory, precision))?.into_ranking()
     }
 }
 

@@ -7,6 +7,7 @@ use super::files::{Lines, Origin};
 use super::pairs::{Grouping, PublishedPairs};
 use crate::data::{Comparisons, Features, Items, Outcome, Pair, PairSet, Precision};
 use crate::error::{Error, Place, Result};
+use crate::io::source::blame_named;
 
 const ORIGIN: Origin =
     Origin { what: "the SUSHI Preference Data Sets", from: "https://www.kamishima.net/sushi/ (sushi3-2016.zip)" };
@@ -89,6 +90,10 @@ pub struct Sushi {
 
 /// Reads `sushi3.idata`, `sushi3.udata` and `sushi3b.5000.10.score` from a directory, each perhaps compressed.
 pub fn read_sushi(directory: &Path) -> Result<Sushi> {
+    blame_named(read_plain(directory))
+}
+
+fn read_plain(directory: &Path) -> Result<Sushi> {
     let open = |name: &str| ORIGIN.lines(&ORIGIN.find(directory, name)?);
     let (sushis, people, scores) = (open("sushi3.idata")?, open("sushi3.udata")?, open("sushi3b.5000.10.score")?);
     let items = read_items(sushis)?;

@@ -6,9 +6,9 @@ use super::files::Origin;
 use super::pairs::{Numbers, PairRows, PublishedPairs, table_source};
 use crate::data::Outcome;
 use crate::error::{Error, Result};
-use crate::io::Columns;
 use crate::io::decompress::peek;
 use crate::io::numbering::Numbering;
+use crate::io::source::blame_named;
 use crate::io::table::{Header, Table};
 
 const ORIGIN: Origin = Origin {
@@ -28,6 +28,10 @@ const UNRANKED: f64 = -1.0;
 /// linear model has one weight for each system. Groups are segments (`segment`: language pair and sentence), or judges
 /// (`judge`), or pairs of languages (`language`).
 pub fn read_wmt(path: &Path) -> Result<PublishedPairs> {
+    blame_named(read_plain(path))
+}
+
+fn read_plain(path: &Path) -> Result<PublishedPairs> {
     let mut bytes = ORIGIN.open(path)?;
     let start = peek(&mut bytes.reader, 16).unwrap_or_default();
     if String::from_utf8_lossy(&start).trim_start_matches('\u{feff}').trim_start().starts_with('<') {
@@ -36,7 +40,7 @@ pub fn read_wmt(path: &Path) -> Result<PublishedPairs> {
             remedy: "take the .csv files of the same data, one for each pair of languages".into(),
         });
     }
-    let mut table = Table::open(&table_source(path), &Columns::default())?;
+    let mut table = Table::open_published(&table_source(path))?;
     let layout = Layout::find(&table.header)?;
     let mut rows = PairRows::grouped_by(["segment", "judge", "language"]);
     let mut n_unranked = 0;
