@@ -13,7 +13,7 @@ pub(crate) const SHORT: u64 = 1 << 22;
 const WHOLE: f64 = 3.0 * (1u64 << 51) as f64;
 const EXACT: f64 = (1u64 << 51) as f64;
 /// Powers of ten that are exact.
-const POWERS: [f64; 23] = [
+pub(crate) const POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
     1e21, 1e22,
 ];
@@ -186,13 +186,16 @@ impl ColumnDigits {
 
     /// Whether distinct numbers of every column stay distinct; all numbers were seen.
     pub(crate) fn are_apart(&self) -> bool {
+        // Rows with gaps and without have the same columns: any of the scattered numbers may be in any column.
         let scattered = &self.scattered;
         if scattered.grid == 0.0 && !scattered.are_long {
-            let is_constant = |column: &Digits| column.is_constant && scattered.first.is_none();
-            let are_apart = |column: &Digits| column.are_f32 || is_constant(column) || column.are_apart(column.largest);
+            let are_apart = |column: &Digits| {
+                column.are_f32 && scattered.are_f32
+                    || column.is_constant && scattered.first.is_none()
+                    || column.are_apart(column.largest.max(scattered.largest))
+            };
             return self.columns.iter().all(are_apart);
         }
-        // Rows with gaps and without have the same columns.
         self.are_f32()
     }
 
@@ -202,7 +205,7 @@ impl ColumnDigits {
     }
 
     /// Whether all numbers are of f32.
-    pub(crate) fn are_f32(&self) -> bool {
+    fn are_f32(&self) -> bool {
         self.scattered.are_f32 && self.columns.iter().all(|column| column.are_f32)
     }
 

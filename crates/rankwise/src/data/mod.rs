@@ -29,7 +29,7 @@ pub use buffer::Shared;
 pub(crate) use class_items::ordered_classes;
 pub use class_items::{ClassItems, class_name};
 pub use comparison::{Comparisons, Context, JudgedPairs, Outcome, Pair, PairSet};
-pub(crate) use digits::{ColumnDigits, SHORT};
+pub(crate) use digits::{ColumnDigits, POWERS, SHORT};
 pub use features::{FeatureParts, Features, Numbers, OwnedNumbers, Precision};
 pub(crate) use features::{Stored, Values};
 pub(crate) use folds::spread_classes;

@@ -161,11 +161,6 @@ impl RowRanges {
     pub(crate) fn fit_f32(&self) -> bool {
         !self.has_extremes && self.ranges.fit_f32(true) && self.digits.are_apart()
     }
-
-    /// Whether all numbers are of f32.
-    pub(crate) fn are_f32(&self) -> bool {
-        !self.has_extremes && self.digits.are_f32()
-    }
 }
 
 fn is_extreme(value: f64) -> bool {

@@ -19,7 +19,6 @@ use sink::Sink;
 use survey::Survey;
 
 use super::block_file::Shape;
-use super::items::RESERVED;
 use super::output::write_atomically;
 use super::{Columns, Format, Source};
 use crate::data::{Precision, Ranking};
@@ -83,7 +82,7 @@ pub fn convert(source: &Source, columns: &Columns, target: &Path, how: &Conversi
         None => Format::of_target(target)?,
     };
     let directory = directory_of(target);
-    let input = Input::open(source, columns, directory, how)?;
+    let input = Input::open(source, columns, directory, how, format)?;
     source.blame(convert_input(&input, target, format, how))
 }
 
@@ -91,25 +90,7 @@ pub fn convert(source: &Source, columns: &Columns, target: &Path, how: &Conversi
 /// table of items (`weight`, `label`, …) get a `_` behind it, and a warning says so.
 pub fn convert_ranking(ranking: &Ranking, name: &str, target: &Path, how: &Conversion<'_>) -> Result<Converted> {
     let format = how.format.map_or_else(|| Format::of_target(target), Ok)?;
-    let mut names = ranking.items.feature_names.clone();
-    let mut warnings = Vec::new();
-    if let Some(names) = &mut names
-        && format != Format::SvmLight
-    {
-        for reserved in RESERVED {
-            let Some(at) = names.iter().position(|name| name == reserved) else { continue };
-            let mut free = format!("{reserved}_");
-            while names.contains(&free) {
-                free.push('_');
-            }
-            warnings
-                .push(format!("the feature {reserved} is called {free}: {reserved} means something else in tables"));
-            names[at] = free;
-        }
-    }
-    let mut converted = convert_input(&Input::held(ranking, names, name, how), target, format, how)?;
-    converted.warnings.append(&mut warnings);
-    Ok(converted)
+    convert_input(&Input::held(ranking, name, how, format), target, format, how)
 }
 
 /// The directory that a file is in.
@@ -122,9 +103,12 @@ fn directory_of(target: &Path) -> &Path {
 
 fn convert_input(input: &Input<'_>, target: &Path, format: Format, how: &Conversion<'_>) -> Result<Converted> {
     let directory = directory_of(target);
-    let survey = Survey::of(input, how, format)?;
+    let mut survey = Survey::of(input, how, format)?;
     let shape = survey.shape(input, how.precision, format)?;
     sink::check(format, &shape)?;
+    // Of what is in memory all files are to have the same names; a block file has any.
+    let has_names = format.is_table() || format == Format::Blocks && input.is_held();
+    let renamed = if has_names { survey.rename(&shape) } else { Vec::new() };
     let must_regroup = format == Format::Blocks && !survey.is_grouped();
     let mut failure = None;
     let written = write_atomically(target, |out| {
@@ -159,7 +143,7 @@ fn convert_input(input: &Input<'_>, target: &Path, format: Format, how: &Convers
         is_sparse: is_blocks.then_some(shape.is_sparse),
         is_f32: is_blocks.then_some(shape.is_f32),
         regrouped: must_regroup,
-        warnings: input.notes()?.into_iter().chain(sink::losses(format, &shape)).collect(),
+        warnings: input.notes()?.into_iter().chain(sink::losses(format, &shape)).chain(renamed).collect(),
     })
 }
 

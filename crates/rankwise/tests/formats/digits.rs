@@ -67,7 +67,11 @@ fn numbers_of_few_digits_are_stored_in_f32() {
     };
     let svm: String = rows.map(svm_row).concat();
     for source in [folder.write("a.csv", csv), folder.write("a.svm", svm)] {
-        assert!(read(&source).is_f32());
+        let features = read(&source);
+        assert!(features.is_f32());
+        let expected: Vec<f64> =
+            rows.iter().flat_map(|row| row.split(',')).map(|cell| cell.parse::<f32>().unwrap().into()).collect();
+        assert_eq!(features.to_dense(), expected);
         let blocks = folder.path("a.rwb");
         convert(&source, &Columns::default(), &blocks, &Conversion::default()).unwrap();
         assert!(BlockFile::open(&blocks).unwrap().is_f32());
@@ -126,4 +130,45 @@ fn no_way_into_memory_merges_numbers() {
         }
     }
     assert!(n_f32 > 50 && n_f64 > 50, "{n_f32} {n_f64}");
+}
+
+/// Rows with gaps and rows without them have the same columns: a number of f32 here may be the double of a short one there.
+#[test]
+fn rows_with_gaps_and_without_do_not_merge() {
+    let folder = Files::new();
+    let near = f64::from(0.1f32);
+    for (one, other) in [(near, 0.1), (0.1, near)] {
+        for lines in [
+            format!("1 1:{one} 2:1\n0 1:{other} 3:2\n"),
+            format!("1 1:{one} 3:1\n0 1:{other} 2:2\n"),
+            format!("1 1:{one} 2:1 3:1\n0 1:{other}\n0 2:1 3:7\n"),
+        ] {
+            let source = folder.write("a.svm", &lines);
+            let blocks = converted(&folder, &source, "a.rwb");
+            let features = read(&blocks);
+            let dense = features.to_dense();
+            assert_ne!(dense[0], dense[features.n_cols()], "{lines}");
+        }
+    }
+    let short = folder.write("b.svm", "1 1:0.25 2:1\n0 1:0.1 3:2\n1 2:7.5\n");
+    assert!(read(&converted(&folder, &short, "b.rwb")).is_f32() && read(&short).is_f32());
+}
+
+/// The user may round what is stored in binary; text has all digits.
+#[test]
+fn a_precision_rounds_no_text() {
+    let folder = Files::new();
+    let text_of = "label,x\n1,0.30000000000000004\n2,1e-60\n3,1e300\n";
+    let source = folder.write("a.csv", text_of);
+    for precision in [Precision::F32, Precision::F64, Precision::Auto] {
+        let how = Conversion { precision, ..Conversion::default() };
+        convert(&source, &Columns::default(), &folder.path("b.csv"), &how).unwrap();
+        assert_eq!(text(&folder, "b.csv"), text_of);
+        convert(&source, &Columns::default(), &folder.path("b.svm"), &how).unwrap();
+        assert!(text(&folder, "b.svm").starts_with("1 1:0.30000000000000004\n"));
+    }
+    let source = folder.write("c.csv", "label,x\n1,0.30000000000000004\n2,1\n");
+    let how = Conversion { precision: Precision::F32, ..Conversion::default() };
+    convert(&source, &Columns::default(), &folder.path("c.rwb"), &how).unwrap();
+    assert!(BlockFile::open(&folder.path("c.rwb")).unwrap().is_f32());
 }

@@ -117,3 +117,39 @@ fn a_byte_order_mark_is_no_part_of_a_name() {
     assert_eq!((table.labels, table.items.feature_names), (Some(vec![1.0]), Some(vec!["x".to_string()])));
     says(items(" \u{feff}\n1\n"), &["line 1, column 1", "without a name"]);
 }
+
+/// What is a feature in one file is one in the next.
+#[test]
+fn converting_keeps_features_whose_names_mean_something() {
+    use rankwise::io::{Conversion, Converted, Source, convert};
+    let folder = Files::new();
+    let to = |source: &Source, columns: &Columns, name: &str| -> (Source, Converted) {
+        let told = convert(source, columns, &folder.path(name), &Conversion::default()).unwrap();
+        (Source::parse(folder.path(name).to_str().unwrap(), None).unwrap(), told)
+    };
+    let usual = Columns::default();
+    let source = folder.write("a.csv", "ID,QID,name,query,grade,Label\n1,2,a,q,1,8\n3,4,b,q,2,9\n");
+    let columns = Columns {
+        id: Some("name".into()),
+        group: Some("query".into()),
+        label: Some("grade".into()),
+        ..Columns::default()
+    };
+    // The names of columns that are there are not taken for features.
+    let (blocks, told) = to(&source, &columns, "a.rwb");
+    assert_eq!(told.features, 3);
+    let (table, _) = to(&blocks, &usual, "b.csv");
+    let names = |source: &Source| read_items(source, &Columns::default(), Precision::F64).unwrap().items.feature_names;
+    assert_eq!(names(&table).unwrap(), ["ID", "QID", "Label"]);
+    // Without them a feature would be taken for one.
+    let source = folder.write("c.csv", "id,ID,qid,QID,label,Label,ID_,x\na,1,q,2,0,3,4,5\n");
+    let columns = dropping(&["id", "qid", "label"]);
+    let (blocks, told) = to(&source, &columns, "c.rwb");
+    assert!(!told.warnings.iter().any(|warning| warning.contains("is called")), "{told:?}");
+    for (source, columns) in [(&blocks, &usual), (&source, &columns)] {
+        let (table, told) = to(source, columns, "d.csv");
+        assert_eq!(names(&table).unwrap(), ["ID__", "QID_", "Label_", "ID_", "x"]);
+        let called: Vec<&String> = told.warnings.iter().filter(|warning| warning.contains("is called")).collect();
+        assert!(called.len() == 3 && called[0].contains("the feature ID is called ID__"), "{told:?}");
+    }
+}

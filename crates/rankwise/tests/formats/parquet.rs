@@ -196,3 +196,69 @@ fn damaged_bytes_are_errors_and_no_panics() {
     }
     std::panic::set_hook(hook);
 }
+
+/// Of a table that was filtered or shuffled pandas writes the numbers of the rows.
+#[test]
+fn an_index_of_pandas_is_no_feature() {
+    let files = Files::new();
+    let index = || ("__index_level_0__", Column::Long(some(&[17, 4, 9])));
+    let columns = [("label", Column::Long(some(&[1, 2, 3]))), ("x", Column::Double(some(&[5.0, 6.0, 7.0]))), index()];
+    let source = write(&files, "a.parquet", &columns, Compression::SNAPPY);
+    let table = read_items(&source, &Columns::default(), Precision::F64).unwrap();
+    assert_eq!(table.items.feature_names, Some(vec!["x".to_string()]));
+    assert!(table.notes.len() == 1 && table.notes[0].contains("__index_level_0__"), "{:?}", table.notes);
+    let told = convert(&source, &Columns::default(), &files.path("a.rwb"), &Conversion::default()).unwrap();
+    assert!(told.features == 1 && told.warnings[0].contains("__index_level_0__"), "{:?}", told.warnings);
+    let columns = [
+        ("left", Column::Words(some(&["a", "b", "a"]))),
+        ("right", Column::Words(some(&["b", "c", "c"]))),
+        ("outcome", Column::Int(some(&[-1, 0, 1]))),
+        index(),
+    ];
+    let pairs = write(&files, "pairs.parquet", &columns, Compression::SNAPPY);
+    assert_eq!(read_pairs(&super::files(pairs, None, Columns::default())).unwrap().notes.len(), 1);
+}
+
+/// Numbers of double precision that single precision has are written as they are.
+#[test]
+fn text_of_doubles_has_all_of_their_digits() {
+    let files = Files::new();
+    let doubles = || Column::Double(some(&[f64::from(0.1f32), 0.5]));
+    let singles = || Column::Single(some(&[0.1f32, 0.5]));
+    let label = || ("label", Column::Long(some(&[1, 2])));
+    let text = |columns: &[(&str, Column)]| {
+        let source = write(&files, "a.parquet", columns, Compression::SNAPPY);
+        convert(&source, &Columns::default(), &files.path("a.csv"), &Conversion::default()).unwrap();
+        std::fs::read_to_string(files.path("a.csv")).unwrap()
+    };
+    assert_eq!(text(&[label(), ("x", doubles())]), "label,x\n1,0.10000000149011612\n2,0.5\n");
+    assert_eq!(text(&[label(), ("x", singles())]), "label,x\n1,0.1\n2,0.5\n");
+    let both = text(&[label(), ("x", doubles()), ("y", singles())]);
+    assert_eq!(both, "label,x,y\n1,0.10000000149011612,0.10000000149011612\n2,0.5,0.5\n");
+}
+
+#[test]
+fn separators_are_for_text() {
+    let files = Files::new();
+    let columns = [("label", Column::Long(some(&[1, 2]))), ("x", Column::Long(some(&[3, 4])))];
+    let source = write(&files, "a.parquet", &columns, Compression::SNAPPY);
+    let by = || Columns { separator: Some(b';'), ..Columns::default() };
+    let refused = ["--separator is for tables of text", "a.parquet", "leave it out"];
+    assert!(says(read_items(&source, &by(), Precision::F64), &refused).is_usage());
+    let columns = [
+        ("left", Column::Words(some(&["a", "b"]))),
+        ("right", Column::Words(some(&["b", "a"]))),
+        ("id", Column::Words(some(&["a", "b"]))),
+    ];
+    let ids = write(&files, "b.parquet", &columns, Compression::SNAPPY);
+    let mut dropped = by();
+    dropped.drop = vec!["id".into()];
+    let pairs = |items| read_pairs(&super::files(ids.clone(), items, dropped.clone()));
+    says(pairs(None), &["--separator is for tables of text", "b.parquet"]);
+    says(pairs(Some(ids.clone())), &["--separator is for tables of text", "b.parquet"]);
+    let columns = Columns { separator: Some(b';'), ..Columns::default() };
+    let text = files.write("c.csv", "left;right;outcome\na;b;left\n");
+    let features = [("id", Column::Words(some(&["a", "b"]))), ("x", Column::Long(some(&[3, 4])))];
+    let features = write(&files, "d.parquet", &features, Compression::SNAPPY);
+    assert_eq!(read_pairs(&super::files(text, Some(features), columns)).unwrap().set.n_pairs(), 1);
+}

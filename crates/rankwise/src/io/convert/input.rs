@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Conversion;
+use super::survey::is_stored;
 use crate::data::{Precision, Ranking};
 use crate::error::{Error, Place, Result};
 use crate::io::block_file::{BlockFile, RowPart};
@@ -30,17 +31,11 @@ pub(in super::super) struct ItemRow<'a> {
 /// What takes an item.
 pub(in super::super) type Take<'a> = &'a mut dyn FnMut(&ItemRow<'_>) -> Result<()>;
 
-/// Items in memory, and the names of their features.
-struct Held<'a> {
-    ranking: &'a Ranking,
-    names: Option<Vec<String>>,
-}
-
 /// A file of items that can be read again, or items in memory.
 pub(super) struct Input<'a> {
     source: Source,
     columns: &'a Columns,
-    held: Option<Held<'a>>,
+    held: Option<&'a Ranking>,
     stop: &'a dyn Fn() -> bool,
     must_fit_f32: bool,
     blocks: Option<BlockFile>,
@@ -50,7 +45,13 @@ pub(super) struct Input<'a> {
 
 impl<'a> Input<'a> {
     /// Makes ready; what can be read once only is copied to the directory.
-    pub(super) fn open(source: &Source, columns: &'a Columns, directory: &Path, how: &Conversion<'a>) -> Result<Self> {
+    pub(super) fn open(
+        source: &Source,
+        columns: &'a Columns,
+        directory: &Path,
+        how: &Conversion<'a>,
+        format: Format,
+    ) -> Result<Self> {
         let blocks = match source {
             Source::File { format: Format::Blocks, .. } => {
                 let file = items::open_blocks(source, columns)?;
@@ -64,12 +65,12 @@ impl<'a> Input<'a> {
         }
         let (source, copy) =
             if source.can_read_again() { (source.clone(), None) } else { copied(source, directory, how)? };
-        let must_fit_f32 = how.precision == Precision::F32;
+        let must_fit_f32 = how.precision == Precision::F32 && is_stored(format);
         Ok(Input { source, columns, held: None, stop: how.stop, must_fit_f32, blocks, _copy: copy })
     }
 
     /// Items in memory, which messages call `name`.
-    pub(super) fn held(ranking: &'a Ranking, names: Option<Vec<String>>, name: &str, how: &Conversion<'a>) -> Self {
+    pub(super) fn held(ranking: &'a Ranking, name: &str, how: &Conversion<'a>, format: Format) -> Self {
         const NO_COLUMNS: &Columns = &Columns {
             left: None,
             right: None,
@@ -86,9 +87,9 @@ impl<'a> Input<'a> {
         Input {
             source: Source::Copy { path: PathBuf::new(), name: name.into(), format: Format::Csv },
             columns: NO_COLUMNS,
-            held: Some(Held { ranking, names }),
+            held: Some(ranking),
             stop: how.stop,
-            must_fit_f32: how.precision == Precision::F32,
+            must_fit_f32: how.precision == Precision::F32 && is_stored(format),
             blocks: None,
             _copy: None,
         }
@@ -106,19 +107,27 @@ impl<'a> Input<'a> {
 
     /// Whether features are in f32, where that is decided: by a block file, or because they are in memory so.
     pub(super) fn is_f32(&self) -> Option<bool> {
-        let of_held = || self.held.as_ref().filter(|held| held.ranking.items.features.is_f32()).map(|_| true);
+        let of_held = || self.held.as_ref().filter(|held| held.items.features.is_f32()).map(|_| true);
         self.blocks.as_ref().map(BlockFile::is_f32).or_else(of_held)
     }
 
-    /// Whether columns have types, f32 or f64.
-    pub(super) fn is_parquet(&self) -> bool {
-        self.held.is_none() && self.source.format() == Format::Parquet
+    /// Whether items are in memory.
+    pub(super) fn is_held(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// Whether columns have types, and those of all features are of f32.
+    pub(super) fn are_single(&self) -> Result<bool> {
+        match self.held.is_none() && self.source.format() == Format::Parquet {
+            true => items::are_single(&self.source, self.columns),
+            false => Ok(false),
+        }
     }
 
     /// How many features there are, as far as it is known before reading.
     pub(super) fn known_width(&self) -> usize {
         match (&self.held, &self.blocks) {
-            (Some(held), _) => held.ranking.items.features.n_cols(),
+            (Some(held), _) => held.items.features.n_cols(),
             (None, Some(file)) => file.n_features(),
             (None, None) => 0,
         }
@@ -127,7 +136,7 @@ impl<'a> Input<'a> {
     /// Whether features are stored compressed if that is smaller: where a file may leave zeros out.
     pub(super) fn may_be_sparse(&self) -> bool {
         match &self.held {
-            Some(held) => held.ranking.items.features.is_sparse(),
+            Some(held) => held.items.features.is_sparse(),
             None => self.source.format() == Format::SvmLight,
         }
     }
@@ -135,7 +144,7 @@ impl<'a> Input<'a> {
     /// Names of features, where there are any.
     pub(super) fn feature_names(&self) -> Result<Option<Vec<String>>> {
         if let Some(held) = &self.held {
-            return Ok(held.names.clone());
+            return Ok(held.items.feature_names.clone());
         }
         match &self.blocks {
             Some(file) => Ok(file.feature_names().map(<[String]>::to_vec)),
@@ -161,7 +170,7 @@ impl<'a> Input<'a> {
             take(row)
         };
         if let Some(held) = &self.held {
-            return for_each_held(held.ranking, self.must_fit_f32, &self.name(), &mut each);
+            return for_each_held(held, self.must_fit_f32, &self.name(), &mut each);
         }
         match &self.blocks {
             Some(file) => for_each_of_blocks(file, &mut each),

@@ -7,9 +7,11 @@ use super::{Conversion, Shape};
 use crate::data::{Precision, RowRanges, rows_are_gone};
 use crate::error::{Error, Place, Result};
 use crate::io::Format;
+use crate::io::items::RESERVED;
+use crate::io::table::{is_index_name, is_level_name};
 
 /// Whether a format stores numbers in f32 or f64, and no text.
-fn is_stored(format: Format) -> bool {
+pub(super) fn is_stored(format: Format) -> bool {
     matches!(format, Format::Blocks | Format::Parquet)
 }
 
@@ -82,7 +84,7 @@ impl Survey {
         };
         survey.width = survey.names.as_ref().map_or(0, Vec::len).max(input.known_width());
         let is_decided = how.precision != Precision::Auto || input.is_f32().is_some();
-        let must_see_ranges = !is_decided && (is_stored(format) || input.is_parquet());
+        let must_see_ranges = !is_decided && is_stored(format);
         let name = input.name();
         let mut last = usize::MAX;
         input.for_each(&mut |row| {
@@ -160,15 +162,41 @@ impl Survey {
         self.names.as_deref()
     }
 
+    /// Gives names that mean something else in a table another one; says which.
+    pub(super) fn rename(&mut self, shape: &Shape) -> Vec<String> {
+        let has = [("id", shape.has_ids), ("label", shape.has_labels), ("qid", shape.has_groups)];
+        let is_headless = !has.iter().any(|(_, has)| *has) && !shape.has_weights && !shape.has_group_weights;
+        let Some(names) = &mut self.names else { return Vec::new() };
+        let mut warnings = Vec::new();
+        for at in 0..names.len() {
+            let name = names[at].clone();
+            let is_alike = |other: &&String| other.eq_ignore_ascii_case(&name);
+            let is_role = has.iter().any(|(role, has)| !has && role.eq_ignore_ascii_case(&name));
+            let is_taken = RESERVED.contains(&name.as_str())
+                || is_role && names.iter().filter(is_alike).count() == 1
+                || is_level_name(&name)
+                || is_headless && at == 0 && is_index_name(&name);
+            if is_taken {
+                let mut free = format!("{name}_");
+                while names.contains(&free) {
+                    free.push('_');
+                }
+                warnings.push(format!("the feature {name} is called {free}: {name} means something else in tables"));
+                names[at] = free;
+            }
+        }
+        warnings
+    }
+
     /// How everything is stored: as when the file is read into memory. As text, numbers stay what they are.
     pub(super) fn shape(&self, input: &Input<'_>, precision: Precision, format: Format) -> Result<Shape> {
         let is_f32 = match (precision, input.is_f32()) {
-            (Precision::F32, _) => true,
+            (Precision::F32, _) if is_stored(format) => true,
             (Precision::F64, _) => false,
-            (Precision::Auto, Some(is_f32)) => is_f32,
-            (Precision::Auto, None) if is_stored(format) => self.ranges.fit_f32(),
+            (_, Some(is_f32)) => is_f32,
+            (_, None) if is_stored(format) => self.ranges.fit_f32(),
             // Numbers of f32 have few digits as such: 0.1, not 0.10000000149011612.
-            (Precision::Auto, None) => input.is_parquet() && self.ranges.are_f32(),
+            (_, None) => input.are_single()?,
         };
         let n_nonzero = if is_f32 { self.n_nonzero_f32 } else { self.n_nonzero };
         let is_sparse = match input.blocks() {

@@ -1,12 +1,7 @@
 //! Numbers from bytes, eight digits at a time and correctly rounded: what `str::parse` gives, sooner.
 
-use crate::data::SHORT;
+use crate::data::{POWERS, SHORT};
 
-/// Powers of ten that are exact.
-const POWERS: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
-    1e21, 1e22,
-];
 const WHOLE_POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 /// Whole numbers up to here are exact in f64, and quotients of exact numbers are correctly rounded.
 const LARGEST_EXACT: u64 = 1 << 53;
