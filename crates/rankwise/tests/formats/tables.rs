@@ -456,7 +456,7 @@ fn features_of_a_model_are_what_they_were() {
     let table = items(&text).unwrap();
     says(scorer.scores(&table.items), &["features are missing", "a column ID of a table is read as its ids", "--id"]);
     // Columns that the model does not know, and that may be groups, are told.
-    let source = folder.write("more.csv", &text.replace('\n', ",1\n").replacen(",1\n", ",group\n", 1));
+    let source = folder.write("more.csv", text.replace('\n', ",1\n").replacen(",1\n", ",group\n", 1));
     let table = read_items_for(&source, &Columns::default(), &scorer).unwrap();
     assert!(table.notes.len() == 1 && table.notes[0].contains("the column group is not used"), "{:?}", table.notes);
 }
