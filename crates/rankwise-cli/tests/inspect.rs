@@ -121,6 +121,12 @@ fn support_items_have_the_ids_of_the_data() {
         assert!(!names.is_empty() && names.iter().all(|name| name.starts_with("wine ")), "{names:?}");
         room.run("report m items.csv -o report.html").ends(0);
         assert!(room.read("report.html").contains(">wine "), "{method}");
+        // Models of 0.1 have kept no names: they are those of equal items.
+        let mut model = rankwise::io::read_model(&room.path("m")).unwrap();
+        model.training.support_names = None;
+        rankwise::io::write_model(&room.path("old"), &model).unwrap();
+        room.run("report old items.csv -o report.html").ends(0);
+        assert!(room.read("report.html").contains(">wine "), "{method}");
     }
     room.run("tune items.csv --kernel rbf --grid C=0.1,1 --folds 2 -o m").ends(0);
     assert!(room.run("inspect m").ends(0).out.contains("wine "));

@@ -27,7 +27,8 @@ mod tuning;
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
-use rankwise::io::{PairFiles, PairTable};
+use rankwise::io::{Columns, ItemTable, PairFiles, PairTable, Source};
+use rankwise::model::{ClassVerdicts, Scorer};
 use rankwise::{Error, Model, io};
 
 use crate::args::{Command, Common, DataArgs};
@@ -92,8 +93,49 @@ fn check_apart<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path>) ->
 /// Reads pairs, and tells of how they were read.
 fn read_pairs(files: &PairFiles, output: &Output) -> Run<PairTable> {
     let table = io::read_pairs(files)?;
-    table.notes.iter().for_each(|note| output.warning(note));
+    tell(&table.notes, output);
     Ok(table)
+}
+
+/// The same of pairs that a model is used on.
+fn read_pairs_for(model: &Model, files: &PairFiles, output: &Output) -> Run<PairTable> {
+    let table = io::read_pairs_for(files, &model.scorer)?;
+    tell(&table.notes, output);
+    Ok(table)
+}
+
+/// Reads items that a model is used on, and tells of how they were read.
+fn read_items_for(model: &Model, source: &Source, columns: &Columns, output: &Output) -> Run<ItemTable> {
+    let table = io::read_items_for(source, columns, &model.scorer)?;
+    tell(&table.notes, output);
+    Ok(table)
+}
+
+/// Items with what a model, or each of several, makes of them.
+type Scored = (ItemTable, Vec<Result<Vec<f64>, Error>>);
+
+/// The same of items that are scored at once.
+fn score_items(scorers: &[&Scorer], source: &Source, columns: &Columns, output: &Output) -> Run<Scored> {
+    let scored = io::score_items(source, columns, scorers)?;
+    tell(&scored.0.notes, output);
+    Ok(scored)
+}
+
+/// The same of items that are put into classes at once.
+fn classify_items(
+    model: &Model,
+    source: &Source,
+    columns: &Columns,
+    output: &Output,
+) -> Run<(ItemTable, ClassVerdicts)> {
+    let classified = io::classify_items(source, columns, model)?;
+    tell(&classified.0.notes, output);
+    Ok(classified)
+}
+
+/// Tells of how a file was read.
+fn tell(notes: &[String], output: &Output) {
+    notes.iter().for_each(|note| output.warning(note));
 }
 
 /// Writes a model file as a whole.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::classified_items::ClassifiedItems;
 use super::ranked_items::RankedItems;
-use super::{check_apart, check_writable, read_pairs, table, tables, target};
+use super::{check_apart, check_writable, classify_items, read_pairs_for, score_items, table, tables, target};
 use crate::args::{PredictArgs, PredictFormat};
 use crate::exit::{Failure, Run};
 use crate::output::{self, Output};
@@ -49,7 +49,7 @@ pub(super) fn run(args: &PredictArgs, output: &Output) -> Run<()> {
     };
     match plan {
         PredictPlan::Pairs(files) => {
-            let table = read_pairs(&files, output)?;
+            let table = read_pairs_for(&model, &files, output)?;
             output.note(|| format!("read {}", count(table.set.n_pairs(), "pair")));
             let verdicts = model.judge(&table.set)?;
             tell(of_pairs(&model, &table, &verdicts))
@@ -58,7 +58,7 @@ pub(super) fn run(args: &PredictArgs, output: &Output) -> Run<()> {
             if is_classified(&model, format, top)? =>
         {
             let columns = Columns { most_features: n_features, ..columns };
-            let (table, verdicts) = io::classify_items(&source, &columns, &model)?;
+            let (table, verdicts) = classify_items(&model, &source, &columns, output)?;
             output.note(|| format!("read {}", count(table.items.n_items(), "item")));
             let classes = model.classes.as_deref().unwrap_or_default();
             let items = ClassifiedItems { table: &table, classes, verdicts: &verdicts, only_scores };
@@ -72,10 +72,10 @@ pub(super) fn run(args: &PredictArgs, output: &Output) -> Run<()> {
             let columns = Columns { most_features: n_features, ..columns };
             let (table, scores) = if model.class_rule.is_some() {
                 // Its labels may be words.
-                let (table, verdicts) = io::classify_items(&source, &columns, &model)?;
+                let (table, verdicts) = classify_items(&model, &source, &columns, output)?;
                 (table, verdicts.scores)
             } else {
-                let (table, mut scores) = io::score_items(&source, &columns, &[&model.scorer])?;
+                let (table, mut scores) = score_items(&[&model.scorer], &source, &columns, output)?;
                 (table, scores.pop().unwrap_or(Ok(Vec::new()))?)
             };
             output.note(|| format!("read {}", count(table.items.n_items(), "item")));

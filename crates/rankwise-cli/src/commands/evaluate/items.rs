@@ -8,7 +8,7 @@ use rankwise::io::{self, Columns, Source};
 use rankwise::metrics::{ClassMetric, ItemMetric, Ranked};
 use rankwise::model::{Method, Scorer};
 
-use super::super::{check_apart, check_writable};
+use super::super::{check_apart, check_writable, classify_items, score_items};
 use super::ranked::{self, Contest, Rival};
 use super::{classes, values};
 use crate::exit::{Failure, Run};
@@ -41,10 +41,10 @@ pub(super) fn run(files: &Files<'_>, plan: &RankedPlan, output: &Output) -> Run<
     let columns = &Columns { most_features: files.ignore_extra.then_some(n_features), ..files.columns.clone() };
     if of_labels(&model, files, plan)? {
         if model.classes.is_some() {
-            let (table, verdicts) = io::classify_items(files.source, columns, &model)?;
+            let (table, verdicts) = classify_items(&model, files.source, columns, output)?;
             return classes::tell(&classes::Known::new(&model, table)?, &verdicts, &plan.of_labels, output);
         }
-        let (table, mut scores) = io::score_items(files.source, columns, &[&model.scorer])?;
+        let (table, mut scores) = score_items(&[&model.scorer], files.source, columns, output)?;
         let scores = scores.pop().unwrap_or(Ok(Vec::new()))?;
         if let Some(rule) = &model.grades {
             let known = classes::Known::of_grades(rule, &table.into_ranking()?);
@@ -54,7 +54,7 @@ pub(super) fn run(files: &Files<'_>, plan: &RankedPlan, output: &Output) -> Run<
     }
     let scorers: Vec<&Scorer> =
         [Some(&model), rival.as_ref().map(|rival| &rival.1)].into_iter().flatten().map(|model| &model.scorer).collect();
-    let (table, mut scores) = io::score_items(files.source, columns, &scorers)?;
+    let (table, mut scores) = score_items(&scorers, files.source, columns, output)?;
     let data = table.into_ranking()?;
     output.note(|| format!("read {} in {}", count(data.n_items(), "item"), count(data.groups.len(), "group")));
     let scores_of_rival = scores.drain(1..).next();

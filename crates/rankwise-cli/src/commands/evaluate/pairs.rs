@@ -8,7 +8,7 @@ use rankwise::metrics::{Interval, Judged, PairMetric};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::super::{check_apart, check_writable, read_pairs, tables};
+use super::super::{check_apart, check_writable, read_pairs_for, tables};
 use crate::args::{EvaluateArgs, MetricName};
 use crate::exit::{Failure, Run};
 use crate::output::{self, Output};
@@ -22,7 +22,7 @@ pub(super) fn run(plan: &PairsPlan, args: &EvaluateArgs, output: &Output) -> Run
         check_writable(path)?;
     }
     let model = io::read_model(&plan.model)?;
-    let data = read_pairs(&plan.files, output)?.into_comparisons()?;
+    let data = read_pairs_for(&model, &plan.files, output)?.into_comparisons()?;
     let verdicts = model.judge(&data.set)?;
     let judged = Judged::of(&data.outcomes, &verdicts, data.weights.as_deref())?;
     let mut evaluation = Evaluation::new(&plan.metrics, &judged, &data, model.threshold);

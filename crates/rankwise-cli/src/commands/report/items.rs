@@ -1,6 +1,6 @@
 //! `report` on items: metrics over groups, how the groups do, what the model is made of, the worst groups.
 
-use rankwise::data::{Precision, Ranking};
+use rankwise::data::Ranking;
 use rankwise::io::{self, Columns, Source};
 use rankwise::metrics::{Bootstrap, ItemMetric};
 use rankwise::model::{Method, Model};
@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::evaluate::items::{is_present, ranked};
 use super::super::evaluate::ranked::{Contest, Findings, Row, sizes, unfit};
+use super::super::read_items_for;
 use super::{content, labels, places, ranking_function, tuning, write};
 use crate::args::{Common, ReportArgs};
 use crate::exit::Run;
@@ -29,7 +30,7 @@ pub(super) fn run(source: &Source, columns: &Columns, args: &ReportArgs, common:
     if model.class_rule.is_some() {
         return labels::of_classes(&model, source, columns, args, output);
     }
-    let data = io::read_ranking(source, columns, Precision::F64)?;
+    let data = read_items_for(&model, source, columns, output)?.into_ranking()?;
     output.note(|| format!("read {} in {}", count(data.n_items(), "item"), count(data.groups.len(), "group")));
     if let Some(rule) = &model.grades {
         return labels::of_grades((&model, rule), &data, source, args, output);
@@ -134,7 +135,7 @@ impl<'a> Subject<'a> {
         content::what_was_trained(&mut page, self.model);
         tuning::section(&mut page, training, &mut pictures);
         self.how_well(&mut page, &mut pictures);
-        ranking_function::parts(&mut page, self.model, &mut pictures);
+        ranking_function::parts(&mut page, self.model, Some(&self.data.items), &mut pictures);
         self.worst_groups(&mut page);
         (page, pictures)
     }

@@ -1,11 +1,12 @@
 //! `report` of a classifier, a model of grades or a regression: metrics beside a constant answer, confusion, probabilities, errors.
 
-use rankwise::data::Ranking;
-use rankwise::io::{self, Columns, Source};
+use rankwise::data::{Items, Ranking};
+use rankwise::io::{Columns, Format, Source};
 use rankwise::metrics::{ClassMetric, Classified, PredictedValues, ValueMetric};
 use rankwise::model::{ClassVerdicts, GradeRule, Model};
 use serde_json::{Map, Value, json};
 
+use super::super::classify_items;
 use super::super::evaluate::classes::{Known, usual, warnings};
 use super::super::evaluate::item_weights;
 use super::content::{show, what_was_trained};
@@ -36,8 +37,10 @@ pub(super) fn of_classes(
     args: &ReportArgs,
     output: &Output,
 ) -> Run<()> {
-    let (table, verdicts) = io::classify_items(source, columns, model)?;
-    tell_classes(model, &Known::new(model, table)?, &verdicts, source, args, output)
+    let (table, verdicts) = classify_items(model, source, columns, output)?;
+    // Features of a block file are not in memory.
+    let items = (source.format() != Format::Blocks).then(|| table.items.clone());
+    tell_classes((model, items.as_ref()), &Known::new(model, table)?, &verdicts, source, args, output)
 }
 
 /// Reports on a model of grades.
@@ -49,11 +52,11 @@ pub(super) fn of_grades(
     output: &Output,
 ) -> Run<()> {
     let verdicts = rule.verdicts(model.scorer.scores(&data.items)?);
-    tell_classes(model, &Known::of_grades(rule, data), &verdicts, source, args, output)
+    tell_classes((model, Some(&data.items)), &Known::of_grades(rule, data), &verdicts, source, args, output)
 }
 
 fn tell_classes(
-    model: &Model,
+    (model, items): (&Model, Option<&Items>),
     known: &Known,
     verdicts: &ClassVerdicts,
     source: &Source,
@@ -97,7 +100,7 @@ fn tell_classes(
     page.paragraph(HOPE);
     confusion(&mut page, &classified);
     reliability(&mut page, &classified, &mut pictures);
-    ranking_function::parts(&mut page, model, &mut pictures);
+    ranking_function::parts(&mut page, model, items, &mut pictures);
     let svg = write(args, &page, &pictures)?;
     warnings.iter().for_each(|warning| output.warning(warning));
     output.summary(
@@ -184,7 +187,7 @@ pub(super) fn of_values(model: &Model, data: &Ranking, source: &Source, args: &R
     if !present.is_empty() {
         show(&mut page, value_figures(model, data, &values, &present), &mut pictures);
     }
-    ranking_function::parts(&mut page, model, &mut pictures);
+    ranking_function::parts(&mut page, model, Some(&data.items), &mut pictures);
     let svg = write(args, &page, &pictures)?;
     output.summary(
         || {

@@ -21,7 +21,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::evaluate::{Evaluation, TieShares};
-use super::{check_apart, check_writable, read_pairs, table, tables};
+use super::{check_apart, check_writable, read_pairs_for, table, tables};
 use crate::args::{Common, ReportArgs};
 use crate::exit::{Failure, Run};
 use crate::interrupt;
@@ -63,7 +63,7 @@ pub(super) fn run(args: &ReportArgs, common: &Common, output: &Output) -> Run<()
 
 fn on_pairs(files: &PairFiles, args: &ReportArgs, common: &Common, output: &Output) -> Run<()> {
     let model = io::read_model(&args.model)?;
-    let data = read_pairs(files, output)?.into_comparisons()?;
+    let data = read_pairs_for(&model, files, output)?.into_comparisons()?;
     output.note(|| format!("read {}", count(data.n_pairs(), "pair")));
     let verdicts = model.judge(&data.set)?;
     let judged = Judged::of(&data.outcomes, &verdicts, data.weights.as_deref())?;

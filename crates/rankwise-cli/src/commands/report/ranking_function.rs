@@ -22,9 +22,9 @@ const GRID: usize = 81;
 
 /// Adds the sections.
 pub(super) fn sections(page: &mut Page, findings: &Findings<'_>, pictures: &mut Vec<Picture>) {
-    let Subject { model, .. } = &findings.subject;
+    let Subject { model, data, .. } = &findings.subject;
     let scorer = &model.scorer;
-    parts(page, model, pictures);
+    parts(page, model, Some(&data.set.items), pictures);
     if scorer.n_features == 2 && !scorer.are_indicators {
         page.section("Level curves");
         match levels(findings) {
@@ -34,14 +34,15 @@ pub(super) fn sections(page: &mut Page, findings: &Findings<'_>, pictures: &mut 
     }
 }
 
-/// Adds the section of weights, of the items' own scores, or of support items.
-pub(super) fn parts(page: &mut Page, model: &Model, pictures: &mut Vec<Picture>) {
+/// Adds the section of weights, of the items' own scores, or of support items, which have the names of equal `items` where the
+/// model has kept none.
+pub(super) fn parts(page: &mut Page, model: &Model, items: Option<&Items>, pictures: &mut Vec<Picture>) {
     let scorer = &model.scorer;
     let parts = match &scorer.function {
         ScoreFunction::Linear { weights, .. } if scorer.are_indicators => Parts::scores(scorer, weights),
         ScoreFunction::Linear { weights, .. } => Parts::weights(scorer, weights),
         ScoreFunction::Landmarks { weights, .. } => Parts::weights(scorer, &weights[..scorer.n_features]),
-        ScoreFunction::Kernel { support, coefficients, .. } => Parts::support(model, support, coefficients),
+        ScoreFunction::Kernel { support, coefficients, .. } => Parts::support(model, items, support, coefficients),
         ScoreFunction::Several { .. } => return, // no one function to show
     };
     page.section(parts.heading);
@@ -105,12 +106,13 @@ impl Parts {
         }
     }
 
-    fn support(model: &Model, support: &Features, coefficients: &[f64]) -> Self {
+    fn support(model: &Model, items: Option<&Items>, support: &Features, coefficients: &[f64]) -> Self {
         let scorer = &model.scorer;
+        let names = SupportNames::new(model, items);
         let has_features = !scorer.are_indicators && (1..=FEW_FEATURES).contains(&support.n_cols());
         let part = |at: usize| {
             let own = own_units(scorer, support, at);
-            let label = support_name(model, support, at).unwrap_or_else(|| {
+            let label = names.find(model, support, at).unwrap_or_else(|| {
                 let short = own.iter().map(|&value| short(value)).collect::<Vec<_>>().join(", ");
                 if own.len() <= 3 { format!("({short})") } else { format!("support item #{}", at + 1) }
             });
@@ -181,20 +183,53 @@ fn own_units(scorer: &Scorer, support: &Features, row: usize) -> Vec<f64> {
     values
 }
 
-/// What a support item is called: as in the training data, or what it indicates.
-fn support_name(model: &Model, support: &Features, row: usize) -> Option<String> {
-    if let Some(names) = &model.training.support_names {
-        return names.get(row).cloned();
-    }
-    let mut name = None;
-    if model.scorer.are_indicators {
-        support.for_each_in_row(row, |column, value| {
-            if value != 0.0 {
-                name = Some(feature_name(&model.scorer, column));
+/// What support items are called: as in the training data, or what they indicate. Models of 0.1 have kept no names; theirs are
+/// those of the given items with the same features.
+struct SupportNames<'a> {
+    items: Option<&'a Items>,
+    known: HashMap<Vec<u32>, u32>,
+}
+
+impl<'a> SupportNames<'a> {
+    fn new(model: &Model, items: Option<&'a Items>) -> Self {
+        let is_asked =
+            |items: &&Items| model.training.support_names.is_none() && items.ids.is_some() && !items.are_indicators;
+        let items = items.filter(is_asked);
+        let mut known = HashMap::new();
+        if let Some(items) = items
+            && let Some(columns) = columns(&model.scorer, items)
+        {
+            let mut row = vec![0.0; items.features.n_cols()];
+            for item in 0..items.n_items() {
+                items.features.copy_row(item, &mut row);
+                let own: Vec<f64> = columns.iter().map(|&column| row[column]).collect();
+                known.entry(key(&own)).or_insert(item as u32);
             }
-        });
+        }
+        SupportNames { items, known }
     }
-    name
+
+    fn find(&self, model: &Model, support: &Features, row: usize) -> Option<String> {
+        if let Some(names) = &model.training.support_names {
+            return names.get(row).cloned();
+        }
+        if model.scorer.are_indicators {
+            let mut name = None;
+            support.for_each_in_row(row, |column, value| {
+                if value != 0.0 {
+                    name = Some(feature_name(&model.scorer, column));
+                }
+            });
+            return name;
+        }
+        let item = *self.known.get(&key(&own_units(&model.scorer, support, row)))?;
+        self.items.map(|items| items.name(item))
+    }
+}
+
+/// Training may have kept fewer digits than the file has, and scaling back and forth rounds: some digits less still.
+fn key(row: &[f64]) -> Vec<u32> {
+    row.iter().map(|&value| ((value as f32).to_bits().wrapping_add(0x80)) & 0xffff_ff00).collect()
 }
 
 /// Where the model's features stand in the data.
