@@ -220,3 +220,79 @@ fn a_search_that_is_measured_on_what_it_learns_from_is_told() {
     assert!(room.run(&format!("{words} ./train.csv")).ends(0).err.contains("both learnt from and measured on"));
     assert_eq!(room.run(&format!("{words} test.csv")).ends(0).err, "");
 }
+
+#[test]
+fn what_a_model_is_used_on_is_told_of_too() {
+    let room = Room::new();
+    let rows = |first: usize| -> String {
+        (first..first + 24).map(|k| format!("{k},{},{},{k},{}\n", k % 3, k / 6, k * k % 7)).collect()
+    };
+    room.write("train.csv", &format!("Unnamed: 0,label,qid,x,y\n{}", rows(0)));
+    room.write("test.csv", &format!("Unnamed: 0,label,qid,x,y\n{}", rows(24)));
+    let left_out = "left out the column Unnamed: 0";
+    for (method, model) in [("rank", "r"), ("classify", "c"), ("regress", "g"), ("ordinal", "o")] {
+        room.run(&format!("train train.csv --method {method} -o {model} -q")).ends(0);
+        for words in ["predict MODEL test.csv", "evaluate MODEL test.csv", "report MODEL test.csv -o page.html"] {
+            let told = room.run(&words.replace("MODEL", model)).ends(0).err;
+            assert_eq!(told.matches(left_out).count(), 1, "{words} {method}: {told}");
+        }
+    }
+    // Of the file that is measured on, what the other one has not.
+    let plain = |k: usize| format!("{},{},{k},{}\n", k % 3, k / 6, k * k % 7);
+    room.write("plain.csv", &format!("label,qid,x,y\n{}", (0..24).map(plain).collect::<String>()));
+    for method in ["rank", "classify"] {
+        let words = format!("tune plain.csv --method {method} --grid C=1,2 --valid test.csv -o m");
+        let told = room.run(&words).ends(0).err;
+        assert!(told.contains(&format!("test.csv: {left_out}")), "{words}: {told}");
+        let told = room.run(&words.replace("plain.csv", "train.csv")).ends(0).err;
+        assert_eq!(told.matches(left_out).count(), 1, "{told}");
+    }
+    room.write("pairs.csv", "left.x,right.x,outcome\n1,2,right\n2,1,left\n3,3,tie\n");
+    room.write("valid.csv", "Unnamed: 0,left.x,right.x,outcome\n7,1,2,right\n8,2,1,left\n9,3,3,tie\n");
+    let told = room.run("tune --pairs pairs.csv --valid valid.csv --grid C=1,2 -o m").ends(0).err;
+    assert!(told.contains(&format!("valid.csv: {left_out}")), "{told}");
+}
+
+/// 0.1 read these names as features.
+#[test]
+fn models_with_features_of_other_meanings_still_predict() {
+    let room = Room::new();
+    let rows: String = (0..20).map(|k| format!("{k},{},{},{},{}\n", k * k % 7, k % 4, k * 3 % 5, k * k % 3)).collect();
+    room.write("new.csv", &format!("a,b,label,c,x\n{rows}"));
+    room.write("old.csv", &format!("Unnamed: 0,ID,label,QID,x\n{rows}"));
+    room.run("train new.csv -o new").ends(0);
+    let mut model = rankwise::io::read_model(&room.path("new")).unwrap();
+    model.scorer.feature_names = Some(["Unnamed: 0", "ID", "QID", "x"].map(String::from).to_vec());
+    rankwise::io::write_model(&room.path("old"), &model).unwrap();
+    for words in ["predict MODEL MODEL.csv", "evaluate MODEL MODEL.csv", "report MODEL MODEL.csv -o page.html"] {
+        let told = room.run(&words.replace("MODEL", "old")).ends(0);
+        assert!(!told.err.contains("column"), "{}", told.err);
+        assert_eq!(told.out.replace("old", "new"), room.run(&words.replace("MODEL", "new")).ends(0).out);
+    }
+    room.run("train old.csv --init old -o m").fails(1, &["features are missing", "a column ID", "--id"]);
+}
+
+/// Of two models the smaller one reads over more.
+#[test]
+fn features_that_one_of_two_models_does_not_know_are_ignored_if_asked() {
+    let room = Room::new();
+    let items = |wide: &str| {
+        (0..30).map(|k| format!("{} qid:{} 1:{k} 2:{}{wide}\n", k % 3, k / 6, k * k % 7)).collect::<String>()
+    };
+    room.write("narrow.svm", &items(""));
+    room.write("wide.svm", &items(" 3:5"));
+    room.write("test.svm", &items(" 3:5 9:4"));
+    room.run("train narrow.svm -o narrow").ends(0);
+    room.run("train wide.svm -o wide").ends(0);
+    room.run("evaluate narrow test.svm --compare wide").fails(1, &["the model has 2 features", "--ignore-extra"]);
+    let metric = |words: &str| room.run(words).ends(0).json()["metrics"]["pair_accuracy"].clone();
+    let alone = metric("evaluate narrow narrow.svm --metric pair_accuracy --json");
+    for (first, second) in [("narrow", "wide"), ("wide", "narrow")] {
+        let words =
+            format!("evaluate {first} test.svm --compare {second} --ignore-extra --metric pair_accuracy --json");
+        let json = room.run(&words).ends(0).json();
+        if first == "narrow" {
+            assert_eq!(json["metrics"]["pair_accuracy"], alone, "{json}");
+        }
+    }
+}

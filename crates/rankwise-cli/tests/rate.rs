@@ -212,6 +212,13 @@ fn which_system_predicts_best() {
     assert!(names.iter().all(|name| *name == "shares of outcomes" || loss(name) < loss("shares of outcomes") + 0.01));
     assert!(systems.windows(2).all(|two| two[0]["log_loss"].as_f64() <= two[1]["log_loss"].as_f64()));
     assert_eq!(found["learnt_from"].as_u64().unwrap() + found["predicted"].as_u64().unwrap(), 3000);
+    #[cfg(target_os = "linux")]
+    {
+        std::os::unix::fs::symlink("/dev/full", room.path("full.json")).unwrap();
+        let names = room.names();
+        room.run("rate --pairs games.csv --backtest -o a.csv -o b.json -o full.json").fails(1, &["full.json"]);
+        assert_eq!(room.names(), names, "all or none");
+    }
     let text = room.run("rate --pairs games.csv --backtest --split 0.5 -o systems.csv").ends(0).out;
     assert!(text.contains("predicts these games best") && text.contains("zero_one"), "{text}");
     assert_eq!(room.read("systems.csv").lines().count(), 9);

@@ -325,3 +325,14 @@ fn points_that_fail_are_warned_of() {
     let words = "tune --pairs train.csv --kernel poly --gamma 1e300 --degree 64 -o n";
     room.run(words).fails(1, &["7 of 7 points could not be measured", "γ 1e300", "--scale standard"]);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_model_and_the_table_are_written_together() {
+    let room = Room::with_pairs();
+    let names = room.names();
+    room.run("tune --pairs train.csv --grid C=1,10 -o m --table /dev/full").fails(1, &["/dev/full"]);
+    assert_eq!(room.names(), names);
+    room.run("tune --pairs train.csv --grid C=1,10 -o m --table t.csv -q").ends(0);
+    assert!(room.read("t.csv").lines().count() == 3 && !room.bytes("m").is_empty());
+}

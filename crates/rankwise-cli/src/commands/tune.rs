@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use rankwise::data::Precision;
+use rankwise::io::{PairFiles, Source};
 use rankwise::selection::{LabelSplit, RankSplit, Split, Tuned};
 use rankwise::{Error, io};
 use serde::Serialize;
@@ -13,7 +14,7 @@ use super::train::{Errors, peak_memory};
 use super::train_items::{accuracy_text, pair_accuracy, unused_columns};
 use super::train_svm::{self, Labels};
 use super::tuning::{self, TuningJson};
-use super::{check_apart, check_writable, is_same_file, save_model, table, tables};
+use super::{check_apart, check_writable, is_same_file, table, tables};
 use crate::args::{Common, TuneArgs};
 use crate::exit::{Failure, Run};
 use crate::interrupt::{self, Shield};
@@ -33,13 +34,13 @@ pub(super) fn run(args: &TuneArgs, common: &Common, output: &Output) -> Run<()> 
         Search::Labels(search) => search_labels(search, &plan, output)?,
     };
     let fit = &tuned.fit;
-    save_model(&plan.output, &fit.model)?;
     let Some(tuning) = tuned.tuning() else {
         return Err(Failure::Fault("the search left no record; report this as a bug".into()));
     };
-    if let Some(path) = &plan.table {
-        output::write_file(path, tuning::csv(tuning).as_bytes())?;
-    }
+    let mut files = vec![(plan.output.clone(), io::model_to_bytes(&fit.model)?)];
+    files.extend(plan.table.iter().map(|path| (path.clone(), tuning::csv(tuning).into_bytes())));
+    output::write_files(&files)?;
+    drop(files);
     let seen = seen_twice(args);
     let warnings = told.iter().chain(&seen).chain(&tuning.warnings).chain(&fit.model.training.warnings);
     let warnings: Vec<&String> = warnings.collect();
@@ -156,13 +157,26 @@ impl Success {
     }
 }
 
+/// Takes in what is to be told of the file that is measured on, unless it was told of the other one.
+fn add_notes(told: &mut Vec<String>, notes: &[String], source: &str) {
+    let new: Vec<String> =
+        notes.iter().filter(|note| !told.contains(note)).map(|note| format!("{source}: {note}")).collect();
+    told.extend(new);
+}
+
 fn search_pairs(search: &PairSearch, plan: &TunePlan, output: &Output) -> Run<Found> {
     output.note(|| "reading the pairs".into());
     let started = Instant::now();
     let table = io::read_pairs(&search.files)?;
     let notes = table.notes.clone();
     let data = table.into_comparisons()?;
-    let valid = search.valid.as_ref().map(|files| io::read_pairs(files)?.into_comparisons()).transpose()?;
+    let mut told = notes;
+    let read = |files: &PairFiles| -> Run<_> {
+        let table = io::read_pairs(files)?;
+        add_notes(&mut told, &table.notes, &table.source);
+        Ok(table.into_comparisons()?)
+    };
+    let valid = search.valid.as_ref().map(read).transpose()?;
     let load_seconds = started.elapsed().as_secs_f64();
     output.note(|| {
         format!("read {} ({}) in {load_seconds:.2} s", count(data.n_pairs(), "pair"), count(data.n_ties(), "tie"))
@@ -175,17 +189,21 @@ fn search_pairs(search: &PairSearch, plan: &TunePlan, output: &Output) -> Run<Fo
     let size = Size { n_points: tuner.grid.n_points(), n_parts, n_c: tuner.grid.c.len() };
     let (tuned, tune_seconds) = watched(size, output, |bar| tuner.tune(&data, split, bar))?;
     let errors = if output.shows_summary() { Errors::on(&tuned.fit.model, &data)? } else { Errors::default() };
-    Ok(Found { tuned, told: notes, load_seconds, tune_seconds, success: Success::Pairs(errors) })
+    Ok(Found { tuned, told, load_seconds, tune_seconds, success: Success::Pairs(errors) })
 }
 
 fn search_items(search: &ItemSearch, plan: &TunePlan, output: &Output) -> Run<Found> {
     output.note(|| "reading the items".into());
     let started = Instant::now();
     let table = io::read_items(&search.data, &search.columns, search.precision)?;
-    let told = unused_columns(&table, rankwise::model::Method::Rank);
+    let mut told = unused_columns(&table, rankwise::model::Method::Rank);
     let data = table.into_ranking()?;
     // As `evaluate` reads them.
-    let read = |source| io::read_ranking(source, &search.columns, Precision::F64);
+    let read = |source: &Source| -> Run<_> {
+        let table = io::read_items(source, &search.columns, Precision::F64)?;
+        add_notes(&mut told, &unused_columns(&table, rankwise::model::Method::Rank), &table.source);
+        Ok(table.into_ranking()?)
+    };
     let valid = search.valid.as_ref().map(read).transpose()?;
     let load_seconds = started.elapsed().as_secs_f64();
     output.note(|| {
@@ -207,9 +225,12 @@ fn search_labels(search: &LabelSearch, plan: &TunePlan, output: &Output) -> Run<
     output.note(|| "reading the items".into());
     let started = Instant::now();
     let read = |source, precision| Labels::read(search.method(), source, &search.columns, precision);
-    let (data, told) = read(&search.data, search.precision)?;
+    let (data, mut told) = read(&search.data, search.precision)?;
     // As `evaluate` reads them.
     let valid = search.valid.as_ref().map(|source| read(source, Precision::F64)).transpose()?;
+    if let (Some((_, notes)), Some(source)) = (&valid, &search.valid) {
+        add_notes(&mut told, notes, &source.name());
+    }
     let load_seconds = started.elapsed().as_secs_f64();
     output.note(|| format!("read {} in {load_seconds:.2} s", count(data.n_items(), "item")));
     let tuner = search.tuner(data.data())?;

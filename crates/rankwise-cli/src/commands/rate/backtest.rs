@@ -66,14 +66,16 @@ pub(super) fn run(
         "predicted": found.n_predicted, "from": from,
         "systems": found.contenders.iter().map(system).collect::<Vec<_>>(), "warnings": warnings,
     });
+    let mut files = Vec::new();
     for (path, shape) in &plan.targets {
         let text = match shape {
             Shape::Csv => csv(&found),
             _ => serde_json::to_string_pretty(&json).map_err(|error| Failure::Fault(format!("JSON: {error}")))? + "\n",
         };
-        output::write_file(path, text.as_bytes())?;
-        output.note(|| format!("wrote {}", path.display()));
+        files.push((path.clone(), text));
     }
+    output::write_files(&files)?;
+    files.iter().for_each(|(path, _)| output.note(|| format!("wrote {}", path.display())));
     json["seconds"] = json!({ "load": seconds_load, "backtest": seconds });
     warnings.iter().for_each(|warning| output.warning(warning));
     output.result(|| &json, || text(&found, from.as_str().map(String::from)))
