@@ -132,25 +132,26 @@ fn no_way_into_memory_merges_numbers() {
     assert!(n_f32 > 50 && n_f64 > 50, "{n_f32} {n_f64}");
 }
 
-/// Rows with gaps and rows without them have the same columns: a number of f32 here may be the double of a short one there.
+/// Rows with gaps and rows without them have the same columns: a number of f32 here may be the double of a short one there. Lines
+/// are read in pieces, each with gaps or without.
 #[test]
 fn rows_with_gaps_and_without_do_not_merge() {
     let folder = Files::new();
     let near = f64::from(0.1f32);
+    let rows = "1 1:5 2:1\n".repeat(120_000);
     for (one, other) in [(near, 0.1), (0.1, near)] {
-        for lines in [
-            format!("1 1:{one} 2:1\n0 1:{other} 3:2\n"),
-            format!("1 1:{one} 3:1\n0 1:{other} 2:2\n"),
-            format!("1 1:{one} 2:1 3:1\n0 1:{other}\n0 2:1 3:7\n"),
-        ] {
-            let source = folder.write("a.svm", &lines);
-            let blocks = converted(&folder, &source, "a.rwb");
-            let features = read(&blocks);
-            let dense = features.to_dense();
-            assert_ne!(dense[0], dense[features.n_cols()], "{lines}");
+        for last in [format!("0 1:{other} 300:2\n"), format!("0 1:{other}\n1 2:3 300:1\n")] {
+            let source = folder.write("a.svm", format!("1 1:{one} 2:1\n{rows}{last}"));
+            let features = read(&converted(&folder, &source, "a.rwb"));
+            let value = |row: usize| {
+                let mut values = vec![0.0; features.n_cols()];
+                features.copy_row(row, &mut values);
+                values[0]
+            };
+            assert_ne!(value(0), value(120_001), "{last}");
         }
     }
-    let short = folder.write("b.svm", "1 1:0.25 2:1\n0 1:0.1 3:2\n1 2:7.5\n");
+    let short = folder.write("b.svm", "1 1:0.25 2:1\n0 1:0.1 300:2\n1 2:7.5\n");
     assert!(read(&converted(&folder, &short, "b.rwb")).is_f32() && read(&short).is_f32());
 }
 
