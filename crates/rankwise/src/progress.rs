@@ -35,6 +35,15 @@ impl Stop {
         Some(format!("not converged: {why}; the relative gap is {gap:.1e}, {tol:.0e} was asked for"))
     }
 
+    /// What it means that all of these numbers are 0, where a search ended so.
+    pub(crate) fn why_nothing(self, numbers: &str) -> String {
+        let why = match self {
+            Stop::Converged => "the features say nothing of the labels, or C is too small for them",
+            _ => "nothing better was found so far",
+        };
+        format!("all {numbers} are 0, so that all scores are equal: {why}")
+    }
+
     /// The word in JSON output.
     pub fn name(self) -> &'static str {
         match self {

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::time::Instant;
 
-use rankwise::Error;
-use rankwise::data::{Comparisons, Outcome, Pair};
+use rankwise::data::{Comparisons, Features, Outcome, Pair};
 use rankwise::estimator::Fit;
 use rankwise::io::PairFiles;
 use rankwise::metrics::Judged;
 use rankwise::model::{Method, Model};
+use rankwise::{Error, Stop};
 use serde::Serialize;
 
 use super::describe::{self, Description};
@@ -274,4 +274,12 @@ pub(super) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kibibytes| kibibytes * 1024)
+}
+
+/// Whether measuring a model on its own items would go on for long after a limit has ended the search.
+pub(super) fn is_late(model: &Model, n_items: usize) -> bool {
+    const MOST_PRODUCTS: usize = 1 << 30;
+    let is_limited = matches!(model.training.stop, Stop::TimeLimit | Stop::Interrupted);
+    let products = |support: &Features| support.n_rows().saturating_mul(support.n_cols()).saturating_mul(n_items);
+    is_limited && model.scorer.function.support().is_some_and(|support| products(support) > MOST_PRODUCTS)
 }

@@ -12,7 +12,7 @@ use rankwise::{Error, Model, io};
 use serde::Serialize;
 
 use super::describe::{self, Description};
-use super::train::{Seconds, fit, peak_memory};
+use super::train::{Seconds, fit, is_late, peak_memory};
 use super::{read_pairs, save_model};
 use crate::exit::{Failure, Run};
 use crate::interrupt;
@@ -52,7 +52,8 @@ pub(super) fn run(plan: &ItemPlan, target: &Path, output: &Output) -> Run<()> {
         (estimator, _) => estimator.fit_from(&data, init.as_ref(), bar),
     })?;
     let end = End { plan, n_features: data.items.features.n_cols(), load, started, unused, target };
-    end.tell(learnt, |model| pair_accuracy(model, &data), output)
+    let accuracy = |model: &Model| if is_late(model, data.n_items()) { Ok(None) } else { pair_accuracy(model, &data) };
+    end.tell(learnt, accuracy, output)
 }
 
 /// Items that need more memory than may be used, their features left on the disk; `None` for those that do not.

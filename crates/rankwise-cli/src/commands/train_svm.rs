@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::describe::{self, Description};
 use super::evaluate::classes::Known;
 use super::save_model;
-use super::train::{Seconds, fit, peak_memory};
+use super::train::{Seconds, fit, is_late, peak_memory};
 use super::train_items::unused_columns;
 use crate::exit::Run;
 use crate::output::Output;
@@ -103,7 +103,10 @@ pub(super) fn run(plan: &SvmPlan, target: &Path, output: &Output) -> Run<()> {
         ended => ended?,
     };
     // Before the model is written: one that cannot score its own items is none.
-    let success = Success::of(&fit.model, &labels)?;
+    let success = match is_late(&fit.model, labels.n_items()) {
+        true => Success::default(),
+        false => Success::of(&fit.model, &labels)?,
+    };
     save_model(target, &fit.model)?;
     let warnings: Vec<&String> = unused.iter().chain(&fit.model.training.warnings).collect();
     warnings.iter().for_each(|warning| output.warning(warning));

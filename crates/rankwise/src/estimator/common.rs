@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::data::Items;
 use crate::error::{Error, Result};
 use crate::model::Model;
-use crate::progress::Watch;
+use crate::progress::{Stop, Watch};
 use crate::solver::Limits;
 
 /// How much work a fit may do, and with what.
@@ -29,6 +29,17 @@ pub struct Effort {
 impl Default for Effort {
     fn default() -> Self {
         Effort { tol: 1e-3, max_iter: None, time_limit: None, cache_mb: 512, threads: 0, seed: 0 }
+    }
+}
+
+/// An error of work that did not go on: it was interrupted, or the time was over.
+pub(super) fn out_of_time(error: Error, limits: Limits<'_>) -> Error {
+    match (error, limits.reached(0, f64::NAN)) {
+        (Error::Interrupted, Some(Stop::TimeLimit)) => Error::Search {
+            problem: "the allowed time was used up before there was any model".into(),
+            remedy: "allow more time (--time-limit)".into(),
+        },
+        (error, _) => error,
     }
 }
 

@@ -95,7 +95,8 @@ fn over_rows(
     if !function.is_positive_definite() {
         return None;
     }
-    let chosen = Landmarks::choose(function, &rows.select_rows(used), most).ok()?;
+    let goes_on = || !aim.limits.is_stopped(0, f64::NAN);
+    let chosen = Landmarks::choose(function, &rows.select_rows(used), most, &goes_on).ok()?;
     if chosen.map.len() == most && most < used.len() {
         return None;
     }

@@ -73,7 +73,7 @@ impl<'e> Instance<'e, '_> {
             return Ok(None);
         }
         let rows = (0..items.n_rows() as u32).collect();
-        let space = Space::of_kernel(self.exact.kernel(), None, items, rows, None)?;
+        let space = Space::of_kernel(self.exact.kernel(), None, items, rows, None, &|| true)?;
         if space.is_approximate() {
             return Ok(None);
         }

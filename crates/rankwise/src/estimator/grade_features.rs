@@ -35,7 +35,8 @@ pub(super) fn solve(
         return None;
     }
     let numbers: Vec<usize> = used.iter().map(|&row| row as usize).collect();
-    let mut chosen = Landmarks::choose(function, &rows.select_rows(&numbers), used.len()).ok()?;
+    let goes_on = || !aim.limits.is_stopped(0, f64::NAN);
+    let mut chosen = Landmarks::choose(function, &rows.select_rows(&numbers), used.len(), &goes_on).ok()?;
     let psi = Features::dense_of(used.len(), chosen.map.len(), std::mem::take(&mut chosen.values)).ok()?;
     let places: Vec<u32> = members.items.iter().map(|row| used.partition_point(|used| used < row) as u32).collect();
     let mut sums = GradeSums::new(

@@ -14,7 +14,9 @@ use super::item_machine::{Aim, DistinctRows, Machine, Members, dual_of, in_weigh
 use super::item_start::Start;
 use crate::data::Features;
 use crate::error::{Error, Result};
-use crate::kernel::{Approx, Chosen, ItemKernel, Kernel, KernelFunction, KernelMatrix, Landmarks};
+use crate::kernel::{
+    Approx, Chosen, GoesOn, ItemKernel, Kernel, KernelFunction, KernelMatrix, Landmarks, SymmetricMatrix,
+};
 use crate::math::dot;
 use crate::problem::{ItemDual, ItemTerm};
 use crate::progress::Stop;
@@ -55,16 +57,17 @@ impl<'a> Described<'a> {
         distinct: &'a DistinctRows,
         among: Option<&[usize]>,
         n: usize,
+        goes_on: GoesOn<'_>,
     ) -> Result<Self> {
         let rows = distinct.features();
         let (map, values) = match among {
             None => {
-                let Chosen { map, values, .. } = Landmarks::spread(kernel, rows, n)?;
+                let Chosen { map, values, .. } = Landmarks::spread(kernel, rows, n, goes_on)?;
                 (map, values)
             }
             Some(among) => {
-                let map = Landmarks::spread(kernel, &rows.select_rows(among), n)?.map;
-                let values = map.describe(rows)?;
+                let map = Landmarks::spread(kernel, &rows.select_rows(among), n, goes_on)?.map;
+                let values = map.describe(rows, goes_on)?;
                 (map, values)
             }
         };
@@ -130,7 +133,7 @@ impl<'a> Described<'a> {
     }
 
     /// t·Kt, by one product with the matrix of the kernel, none of which is kept; `None` where it does not go on.
-    fn square(&self, claim: &Claim, goes_on: &(dyn Fn() -> bool + Sync)) -> Result<Option<f64>> {
+    fn square(&self, claim: &Claim, goes_on: GoesOn<'_>) -> Result<Option<f64>> {
         let rows = self.distinct.features();
         let mut coefficients = vec![0.0; rows.n_rows()];
         claim.rows.iter().zip(&claim.t).for_each(|(&row, t)| coefficients[row as usize] += t);

@@ -15,7 +15,7 @@ use super::item_start::Start;
 use super::small_machine::{self, Small};
 use crate::data::{Features, Scaler, far_shift, shifted};
 use crate::error::{Error, Result};
-use crate::kernel::{ItemBlocks, ItemKernel, KernelFunction};
+use crate::kernel::{GoesOn, ItemBlocks, ItemKernel, KernelFunction};
 use crate::math::dot;
 use crate::problem::{BlockSums, ItemDual, ItemSums, ItemTerm, Slack, best_bias};
 use crate::progress::Stop;
@@ -148,8 +148,9 @@ impl<'a> Ground<'a> {
         distinct: &'a DistinctRows,
         among: Option<&[usize]>,
         n: usize,
+        goes_on: GoesOn<'_>,
     ) -> Result<Self> {
-        Described::new(function, distinct, among, n).map(Ground::Landmarks)
+        Described::new(function, distinct, among, n, goes_on).map(Ground::Landmarks)
     }
 
     /// For machines over a matrix of kernel values.

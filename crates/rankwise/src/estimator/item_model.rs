@@ -41,11 +41,7 @@ impl ItemRecord<'_> {
         warnings.extend(stop.shortfall(gap, self.effort.tol));
         if machines.iter().flat_map(|machine| &machine.numbers).all(|&number| number == 0.0) {
             let numbers = if matches!(ground, Ground::Weights { .. }) { "weights" } else { "coefficients" };
-            let why = match stop {
-                Stop::Converged => "the features say nothing of the labels, or C is too small for them",
-                _ => "nothing better was found so far",
-            };
-            warnings.push(format!("all {numbers} are 0, so that all items get the same: {why}"));
+            warnings.push(stop.why_nothing(numbers));
         }
         let (function, support) = function(machines, ground);
         let is_hard = self.c == f64::INFINITY;

@@ -224,8 +224,7 @@ impl Record<'_> {
     pub(super) fn model(self, mut solution: Solution, items: &Items, scaler: Option<&Scaler>) -> Model {
         let mut warnings = Vec::new();
         if solution.weights.iter().all(|&w| w == 0.0) {
-            warnings
-                .push("all weights are 0, so that all scores are equal: the features say nothing of the labels, or C is too small for them".into());
+            warnings.push(solution.stop.why_nothing("weights"));
         }
         let weights = std::mem::take(&mut solution.weights);
         let function = ScoreFunction::Linear { weights, bias: solution.bias };
@@ -241,8 +240,7 @@ impl Record<'_> {
         scaler: Option<&Scaler>,
     ) -> Model {
         let is_nothing = support == 0;
-        let warning = "all coefficients are 0, so that all scores are equal: the features say nothing of the labels, or C is too small for them";
-        let warnings = is_nothing.then(|| warning.into()).into_iter().collect();
+        let warnings = is_nothing.then(|| solution.stop.why_nothing("coefficients")).into_iter().collect();
         self.model_of(function, Some(support), solution, warnings, items, scaler)
     }
 

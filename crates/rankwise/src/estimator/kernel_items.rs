@@ -2,7 +2,7 @@
 
 use crate::data::{Features, Random, RankView, Ranking, Scaler};
 use crate::error::{Error, Result};
-use crate::kernel::{Chosen, Kernel, KernelFunction, KernelMatrix, LandmarkBasis, Landmarks, SymmetricMatrix};
+use crate::kernel::{Chosen, GoesOn, Kernel, KernelFunction, KernelMatrix, LandmarkBasis, Landmarks, SymmetricMatrix};
 use crate::model::ScoreFunction;
 use crate::problem::RankSums;
 
@@ -64,19 +64,19 @@ impl KernelItems {
     }
 
     /// Their kernel matrix, fine enough for a tolerance, kept within `bytes`. Where values do not fit f32, they are in f64.
-    pub(super) fn matrix(&self, is_fine: bool, bytes: usize) -> Result<Box<dyn SymmetricMatrix>> {
-        if !is_fine && let Ok(matrix) = KernelMatrix::<f32>::new(self.kernel, &self.features, bytes) {
+    pub(super) fn matrix(&self, is_fine: bool, bytes: usize, goes_on: GoesOn<'_>) -> Result<Box<dyn SymmetricMatrix>> {
+        if !is_fine && let Ok(matrix) = KernelMatrix::<f32>::new_while(self.kernel, &self.features, bytes, goes_on) {
             return Ok(Box::new(matrix));
         }
-        Ok(Box::new(KernelMatrix::<f64>::new(self.kernel, &self.features, bytes)?))
+        Ok(Box::new(KernelMatrix::<f64>::new_while(self.kernel, &self.features, bytes, goes_on)?))
     }
 
     /// Landmarks of the kernel among them.
-    pub(super) fn landmarks(&self, n: usize) -> Result<Chosen> {
+    pub(super) fn landmarks(&self, n: usize, goes_on: GoesOn<'_>) -> Result<Chosen> {
         if !self.kernel.is_positive_definite() {
             return Err(self.not_positive());
         }
-        Landmarks::spread(self.kernel, &self.features, n)
+        Landmarks::spread(self.kernel, &self.features, n, goes_on)
     }
 
     /// Rows of numbers for these items as features of all items of the ranking.
@@ -131,17 +131,23 @@ impl KernelItems {
 
     /// Random landmarks among `places`, for a solver's preconditioner; none where rounding does not allow any. An error where
     /// the kernel is seen not to be positive definite.
-    pub(super) fn basis(&self, matrix: &dyn SymmetricMatrix, mut places: Vec<u32>, seed: u64) -> Result<LandmarkBasis> {
+    pub(super) fn basis(
+        &self,
+        matrix: &dyn SymmetricMatrix,
+        mut places: Vec<u32>,
+        seed: u64,
+        goes_on: GoesOn<'_>,
+    ) -> Result<LandmarkBasis> {
         let n = places.len();
         if n > FEW_ITEMS {
             Random::new(seed).shuffle(&mut places);
             places.truncate((n / ITEMS_A_LANDMARK).clamp(LEAST_LANDMARKS, MOST_LANDMARKS));
             places.sort_unstable();
         }
-        if let Some(basis) = LandmarkBasis::new(matrix, places)? {
+        if let Some(basis) = LandmarkBasis::new(matrix, places, goes_on)? {
             return Ok(basis);
         }
-        let none = LandmarkBasis::new(matrix, Vec::new())?.filter(|_| self.kernel.is_positive_definite());
+        let none = LandmarkBasis::new(matrix, Vec::new(), goes_on)?.filter(|_| self.kernel.is_positive_definite());
         none.ok_or_else(|| self.not_positive())
     }
 

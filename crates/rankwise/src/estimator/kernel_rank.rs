@@ -4,13 +4,13 @@
 use std::time::Instant;
 
 use super::RankSvm;
-use super::common::Fit;
+use super::common::{Fit, out_of_time};
 use super::item_ranker::{Solution, check_pairs, why_dropped, why_to_scale};
 use super::kernel_items::{FINE, KernelItems, no_start};
 use super::rank_svm::{record, solution_of};
 use crate::data::{Features, RankView, Ranking, Rows};
 use crate::error::Result;
-use crate::kernel::{Approx, LandmarkBasis, SymmetricMatrix};
+use crate::kernel::{Approx, GoesOn, LandmarkBasis, SymmetricMatrix};
 use crate::loss::Loss;
 use crate::math::dot;
 use crate::model::{Model, ScoreFunction};
@@ -92,10 +92,15 @@ impl RankSvm {
     }
 
     /// What stands for the matrix in a solver.
-    pub(super) fn basis(&self, lesson: &KernelLesson<'_>, matrix: &dyn SymmetricMatrix) -> Result<LandmarkBasis> {
+    pub(super) fn basis(
+        &self,
+        lesson: &KernelLesson<'_>,
+        matrix: &dyn SymmetricMatrix,
+        goes_on: GoesOn<'_>,
+    ) -> Result<LandmarkBasis> {
         let places =
             self.losses(lesson)?.rows_of_groups().flatten().map(|&row| lesson.items.place(row) as u32).collect();
-        lesson.items.basis(matrix, places, self.effort.seed)
+        lesson.items.basis(matrix, places, self.effort.seed, goes_on)
     }
 
     /// The minimum over all functions of the kernel: coefficients of the items. Where the matrix in the first precision to be
@@ -122,8 +127,14 @@ impl RankSvm {
     fn go_on_in_features(&self, lesson: &KernelLesson<'_>, stuck: Solution, limits: Limits<'_>) -> Result<Solution> {
         let mut found = Found { steps: stuck.steps, best: Some(stuck.clone()), tol: limits.tol };
         let n_rows = lesson.items.features.n_rows();
-        if let Ok(solution) = self.through_landmarks(lesson, n_rows, found.left(limits)) {
-            found.ends_with(solution);
+        match self.through_landmarks(lesson, n_rows, found.left(limits)) {
+            Ok(solution) => {
+                found.ends_with(solution);
+            }
+            Err(_) => {
+                let stop = limits.reached(found.steps, stuck.gap);
+                found.best.iter_mut().for_each(|best| best.stop = stop.unwrap_or(best.stop));
+            }
         }
         Ok(found.best.unwrap_or(stuck))
     }
@@ -144,12 +155,13 @@ impl RankSvm {
             let (matrix, basis) = match at_hand.filter(|_| at == 0) {
                 Some(at_hand) => at_hand,
                 None => {
-                    own_matrix = items.matrix(is_fine, self.effort.cache_mb << 20)?;
-                    own_basis = self.basis(lesson, &*own_matrix)?;
+                    let goes_on = found.goes_on(limits);
+                    own_matrix = items.matrix(is_fine, self.effort.cache_mb << 20, &goes_on)?;
+                    own_basis = self.basis(lesson, &*own_matrix, &goes_on)?;
                     (&*own_matrix, &own_basis)
                 }
             };
-            let own_exact = if is_fine { None } else { Some(items.matrix(true, 0)?) };
+            let own_exact = if is_fine { None } else { Some(items.matrix(true, 0, &|| true)?) };
             let exact = own_exact.as_deref().unwrap_or(matrix);
             let is_hinge = self.loss == Loss::Hinge;
             let mut is_over = false;
@@ -159,8 +171,8 @@ impl RankSvm {
             for (at, tol) in goals.into_iter().enumerate() {
                 if is_hinge && !is_over && (at == 0 || tol < rough) {
                     let weights = start.take().map(|(weights, _)| weights);
-                    let limits = found.left(Limits { tol, ..limits });
-                    is_over = found.ends_with(self.by_planes(lesson, [matrix, exact], weights, limits)?);
+                    let (limits, goes_on) = (found.left(Limits { tol, ..limits }), found.goes_on(limits));
+                    is_over = found.ends_with(self.by_planes(lesson, [matrix, exact], weights, limits, &goes_on)?);
                     start = found.weights(NEAR).map(|weights| (weights, None));
                 }
             }
@@ -170,15 +182,21 @@ impl RankSvm {
             if is_hinge && !is_fine {
                 continue; // rounded off narrowly, it needs more digits
             }
-            let mut sums = KernelSums::new(matrix, self.losses(lesson)?, basis);
+            let goes_on = found.goes_on(limits);
+            let mut sums = KernelSums::new(matrix, self.losses(lesson)?, basis, &goes_on);
             let mut last_gap = f64::INFINITY;
             for _ in 0..ROUNDS {
                 let (mut solution, bound) = descend(&mut sums, self.loss, start.take(), found.left(limits));
                 solution.gap = 1.0;
+                if sums.is_over() {
+                    solution.objective = sums.value_at(&solution.weights);
+                }
                 solution.weights.truncate(matrix.len());
                 let mut losses = self.losses(lesson)?;
                 items.clean(&losses, &mut solution.weights);
-                certify(items, &mut losses, exact, &mut solution, bound.as_ref())?;
+                if sums.is_over() || !certify(items, &mut losses, exact, &mut solution, bound.as_ref(), &goes_on)? {
+                    solution.stop = limits.reached(found.steps, 1.0).unwrap_or(Stop::TimeLimit);
+                }
                 let is_idle = solution.gap > 0.5 * std::mem::replace(&mut last_gap, solution.gap);
                 is_over = found.ends_with(solution);
                 start = found.weights(1.0).map(|weights| (weights, bound.map(|bound| bound.1)));
@@ -215,7 +233,7 @@ impl RankSvm {
                     break;
                 }
             }
-            let matrix = lesson.items.matrix(true, 0)?;
+            let matrix = lesson.items.matrix(true, 0, &|| true)?;
             let scores = matrix.times(&near.weights);
             let square = dot(&near.weights, &scores);
             let losses = near.objective - 0.5 * square;
@@ -259,13 +277,14 @@ impl RankSvm {
         [matrix, exact]: [&dyn SymmetricMatrix; 2],
         start: Option<Vec<f64>>,
         limits: Limits<'_>,
+        goes_on: GoesOn<'_>,
     ) -> Result<Solution> {
         let KernelLesson { items, data, is_held_out } = *lesson;
         let (_, weighing, draw) = self.of_sums();
         let (shape, c) = (Shape::Swapped, 0.25 * self.c);
         let losses = RankSums::of_view(items.view(data), |group| !is_held_out[group], None, shape, c, weighing, draw);
-        let no_basis = items.basis(matrix, Vec::new(), self.effort.seed)?;
-        let mut sums = KernelSums::new(matrix, losses, &no_basis);
+        let no_basis = items.basis(matrix, Vec::new(), self.effort.seed, goes_on)?;
+        let mut sums = KernelSums::new(matrix, losses, &no_basis, goes_on);
         let start = start.map(|mut start| {
             start.iter_mut().for_each(|a| *a *= 0.5);
             sums.refreshed(start)
@@ -278,17 +297,25 @@ impl RankSvm {
         let mut solution = Solution {
             bias: 0.0,
             weights: doubled(&minimum.weights),
-            objective: 0.0,
+            objective: 4.0 * sums.value_at(&minimum.weights),
             gap: 1.0,
             steps: minimum.planes,
             stop: stop.unwrap_or(Stop::Converged),
         };
+        let reached = || limits.reached(minimum.planes, 1.0).unwrap_or(Stop::TimeLimit);
+        if sums.is_over() {
+            return Ok(Solution { stop: reached(), ..solution });
+        }
         let mut losses = self.losses(lesson)?;
         items.clean(&losses, &mut solution.weights);
         losses.round_off(smoothing::LEAST_WIDTH);
-        let (scores, of_bound) = (exact.times(&solution.weights), doubled(&minimum.bound.1));
+        let of_bound = doubled(&minimum.bound.1);
+        let product = |v: &[f64]| exact.times_while(v, goes_on);
+        let (Some(scores), Some(of_bound_scores)) = (product(&solution.weights), product(&of_bound)) else {
+            return Ok(Solution { stop: reached(), ..solution });
+        };
         let square = dot(&solution.weights, &scores);
-        let of_bound = dot(&of_bound, &exact.times(&of_bound));
+        let of_bound = dot(&of_bound, &of_bound_scores);
         let losses = losses.go_to(&scores).meant;
         if square.min(of_bound) < -1e-6 * losses && !items.kernel.is_positive_definite() {
             return Err(items.not_positive());
@@ -313,13 +340,18 @@ impl RankSvm {
     /// The same, as coefficients of all items.
     fn through_landmarks(&self, lesson: &KernelLesson<'_>, n_landmarks: usize, limits: Limits<'_>) -> Result<Solution> {
         let items = lesson.items;
-        let landmarks = items.landmarks(n_landmarks)?;
+        let goes_on = || !limits.is_stopped(0, f64::NAN);
+        let landmarks = items.landmarks(n_landmarks, &goes_on).map_err(|error| out_of_time(error, limits))?;
         let rows = items.spread_out(&landmarks.values)?;
         let (mut solution, bound) = self.over_landmarks(lesson, &rows, None, limits)?;
         let of_items = |weights: &[f64]| landmarks.coefficients(weights, items.features.n_rows());
         solution.weights = of_items(&solution.weights);
         let bound = bound.map(|(weights, width)| (of_items(&weights), width));
-        certify(items, &mut self.losses(lesson)?, &*items.matrix(true, 0)?, &mut solution, bound.as_ref())?;
+        let (mut losses, matrix, done) = (self.losses(lesson)?, items.matrix(true, 0, &|| true)?, solution.steps);
+        let goes_on = || !limits.is_stopped(done, 1.0);
+        if !certify(items, &mut losses, &*matrix, &mut solution, bound.as_ref(), &goes_on)? {
+            solution.stop = limits.reached(done, 1.0).unwrap_or(Stop::TimeLimit);
+        }
         solution.checked()
     }
 
@@ -359,6 +391,12 @@ impl Found {
     /// What is left to do; some of the tolerance is for what comes after a search.
     fn left<'l>(&self, limits: Limits<'l>) -> Limits<'l> {
         Limits { tol: SEARCHED * limits.tol, max_iter: limits.max_iter.saturating_sub(self.steps), ..limits }
+    }
+
+    /// Whether products go on, for a search that stands here.
+    fn goes_on<'l>(&self, limits: Limits<'l>) -> impl Fn() -> bool + Sync + use<'l> {
+        let (steps, gap) = (self.steps, self.best.as_ref().map_or(1.0, |best| best.gap));
+        move || !limits.is_stopped(steps, gap)
     }
 
     /// Where to go on, if the gap there is small enough.
@@ -408,45 +446,55 @@ fn descend(
 }
 
 /// Measures objective and gap of coefficients a: with g the slopes of the losses at their scores and ρ = a + g, the dual
-/// value of g is less than the objective by ½ρ·Kρ, and by what rounding off the hinge adds.
+/// value of g is less than the objective by ½ρ·Kρ, and by what rounding off the hinge adds. Products that do not go on leave
+/// the objective as it is, with a gap of 1: then the answer is no.
 fn certify(
     items: &KernelItems,
     losses: &mut dyn BlockSums,
     matrix: &dyn SymmetricMatrix,
     solution: &mut Solution,
     bound: Option<&Bound>,
-) -> Result<()> {
+    goes_on: GoesOn<'_>,
+) -> Result<bool> {
     let mut measure = |coefficients: &[f64], width: Option<f64>| {
-        let scores = matrix.times(coefficients);
+        let Some(scores) = matrix.times_while(coefficients, goes_on) else { return Ok(None) };
         let square = dot(coefficients, &scores);
         if !square.is_finite() {
-            return Ok((f64::INFINITY, 0.0)); // refused with all that is not finite
+            return Ok(Some((f64::INFINITY, 0.0))); // refused with all that is not finite
         }
         if let Some(width) = width {
             losses.round_off(width);
         }
         let point = losses.go_to(&scores);
         let rest: Vec<f64> = coefficients.iter().zip(&point.gradient).map(|(a, g)| a + g).collect();
-        let of_rest = dot(&rest, &matrix.times(&rest));
+        let Some(product) = matrix.times_while(&rest, goes_on) else { return Ok(None) };
+        let of_rest = dot(&rest, &product);
         // What rounding may have made of a square.
         let noise = NOISE * rest.iter().map(|r| r.abs()).sum::<f64>().powi(2) * items.largest_value();
         let objective = 0.5 * square + point.meant;
         if square < -1e-6 * point.meant || of_rest < -noise.max(1e-6 * point.meant) {
             // Where the kernel has a norm, that is what rounding has made of it.
-            return if items.kernel.is_positive_definite() { Ok((objective, 0.0)) } else { Err(items.not_positive()) };
+            return if items.kernel.is_positive_definite() {
+                Ok(Some((objective, 0.0)))
+            } else {
+                Err(items.not_positive())
+            };
         }
         // A dual value below 0 is worse than none.
-        Ok((objective, (objective - 0.5 * of_rest.max(0.0) - point.excess).max(0.0)))
+        Ok(Some((objective, (objective - 0.5 * of_rest.max(0.0) - point.excess).max(0.0))))
     };
     let width = bound.map(|bound| bound.1);
-    let (objective, mut dual) = measure(&solution.weights, width)?;
+    let Some((objective, mut dual)) = measure(&solution.weights, width)? else {
+        solution.gap = 1.0;
+        return Ok(false);
+    };
     if let Some((weights, width)) = bound {
         let weights = &weights[..solution.weights.len()];
         if weights != solution.weights {
-            dual = dual.max(measure(weights, Some(*width))?.1);
+            dual = dual.max(measure(weights, Some(*width))?.map_or(0.0, |(_, dual)| dual));
         }
     }
     solution.objective = objective;
     solution.gap = ((objective - dual) / objective.max(1e-12)).clamp(0.0, 1.0);
-    Ok(())
+    Ok(true)
 }

@@ -65,7 +65,7 @@ impl KernelStage {
     ) -> Result<Self> {
         let mut stage = KernelStage { scaler, items, matrices: [None, None], landmarks: None, parts };
         if let Some(Approx::Nystrom(n)) = svm.approx {
-            let chosen = stage.items.landmarks(n)?;
+            let chosen = stage.items.landmarks(n, &|| true)?;
             let rows = stage.items.spread_out(&chosen.values)?;
             stage.landmarks = Some((chosen, rows));
             return Ok(stage);
@@ -75,7 +75,7 @@ impl KernelStage {
         let n_wanted = is_wanted.iter().filter(|is_wanted| **is_wanted).count().max(1);
         for (is_fine, is_wanted) in is_wanted.into_iter().enumerate().filter(|(_, is_wanted)| *is_wanted) {
             stage.matrices[is_fine] =
-                is_wanted.then(|| stage.items.matrix(is_fine == 1, bytes / n_wanted)).transpose()?;
+                is_wanted.then(|| stage.items.matrix(is_fine == 1, bytes / n_wanted, &|| true)).transpose()?;
         }
         Ok(stage)
     }
@@ -150,7 +150,7 @@ impl<'a> KernelRankTrial<'a> {
         } else {
             let matrix = self.stage.matrices[usize::from(self.svm.needs_fine())].as_deref();
             let basis = match (self.basis.take(), matrix) {
-                (None, Some(matrix)) => Some(self.svm.basis(&self.lesson, matrix)?),
+                (None, Some(matrix)) => Some(self.svm.basis(&self.lesson, matrix, &|| true)?),
                 (basis, _) => basis,
             };
             let solution =

@@ -184,7 +184,9 @@ impl<'a> LabelTrials<'a> {
     /// The ground of a stage, with so much memory for kernel rows.
     pub(crate) fn ground<'s>(&'s self, stage: &'s Stage, cache_mb: usize) -> Result<TrialGround<'s>> {
         let ground = match (&stage.distinct, &stage.landmarks) {
-            (Some(distinct), Some((n, among))) => Ground::of_landmarks(stage.function, distinct, Some(among), *n)?,
+            (Some(distinct), Some((n, among))) => {
+                Ground::of_landmarks(stage.function, distinct, Some(among), *n, &|| true)?
+            }
             (Some(distinct), None) => Ground::of_kernel(stage.function, distinct, cache_mb)?,
             (None, _) => {
                 let near = self.near.as_ref().unwrap_or(&self.items.features);

@@ -435,8 +435,7 @@ impl OnlineRun {
         }
         warnings.extend(why_dropped(self.counts));
         if self.steps_made > 0 && weights.iter().all(|&w| w == 0.0) {
-            warnings
-                .push("all weights are 0, so that all scores are equal: the features say nothing of the labels, or C is too small for them".into());
+            warnings.push(Stop::Converged.why_nothing("weights"));
         }
         if let Some(why) = self.stop.and_then(Stop::reason) {
             warnings.push(format!("stopped early, after {} steps: {why}", self.steps_made));

@@ -355,6 +355,8 @@ impl<'e> Instance<'e, '_> {
         if (-1e-9..0.0).contains(&solution.gap) {
             solution.gap = 0.0; // rounding
         }
+        // A dual value below 0 says nothing.
+        solution.gap = solution.gap.min(1.0);
         Ok(solution)
     }
 

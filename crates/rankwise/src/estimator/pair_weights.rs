@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::pair_solution::{By, Instance, Margins, Solution};
 use crate::data::{Features, Outcome};
 use crate::error::{Error, Result};
-use crate::kernel::{Approx, Chosen, KernelFunction, KernelMatrix, Landmarks};
+use crate::kernel::{Approx, Chosen, GoesOn, KernelFunction, KernelMatrix, Landmarks, SymmetricMatrix};
 use crate::loss::Loss;
 use crate::math::dot;
 use crate::model::ScoreFunction;
@@ -69,6 +69,7 @@ impl<'a> Space<'a> {
         items: &Features,
         rows: Cow<'a, [u32]>,
         band: Option<Band<'a>>,
+        goes_on: GoesOn<'_>,
     ) -> Result<Self> {
         if !kernel.is_positive_definite() {
             let (which, remedy) = match kernel {
@@ -87,17 +88,17 @@ impl<'a> Space<'a> {
         let is_beside = band.is_some();
         let few = if is_beside { FEW_BESIDE } else { FEW_ITEMS };
         let (map, psi, is_whole) = if let Some(Approx::Nystrom(n)) = approx {
-            let Chosen { map, values, .. } = Landmarks::spread(kernel, items, n)?;
+            let Chosen { map, values, .. } = Landmarks::spread(kernel, items, n, goes_on)?;
             (map, values, false)
         } else if n_items <= few {
-            let Chosen { map, values, .. } = Landmarks::choose(kernel, items, n_items)?;
+            let Chosen { map, values, .. } = Landmarks::choose(kernel, items, n_items, goes_on)?;
             (map, values, true)
         } else {
             // Some items, evenly from all, show what all are like.
             let n_some = n_items.min(FEW_ITEMS);
             let some: Vec<usize> = (0..n_some).map(|at| at * n_items / n_some).collect();
-            let map = Landmarks::choose(kernel, &items.select_rows(&some), LANDMARKS)?.map;
-            let psi = map.describe(items)?;
+            let map = Landmarks::choose(kernel, &items.select_rows(&some), LANDMARKS, goes_on)?.map;
+            let psi = map.describe(items, goes_on)?;
             (map, psi, false)
         };
         let features = if is_beside { map.joined(items, &psi)? } else { Features::dense_of(n_items, map.len(), psi)? };

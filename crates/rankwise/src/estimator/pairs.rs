@@ -6,7 +6,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::calibration::{Seen, calibrate};
-use super::common::{Effort, Fit};
+use super::common::{Effort, Fit, out_of_time};
 use super::hard_pairs::Ends;
 use super::item_landmarks::check_approx;
 use super::pair_record::Known;
@@ -186,10 +186,15 @@ impl PairMachine {
         }
         let (band, context_scaler) = self.band(data)?;
         let in_weights = self.is_solved_in_weights(kernel, data.set.items.n_items(), data.n_pairs());
+        let limits = self.effort.limits(started, watch);
+        let goes_on = || !limits.is_stopped(0, f64::NAN);
         let space = match kernel {
             _ if !in_weights => None,
             KernelFunction::Linear => Some(Space::linear(features, Cow::Borrowed(&rows), band)),
-            _ => Some(Space::of_kernel(kernel, self.approx, features, Cow::Borrowed(&rows), band)?),
+            _ => {
+                let space = Space::of_kernel(kernel, self.approx, features, Cow::Borrowed(&rows), band, &goes_on);
+                Some(space.map_err(|error| out_of_time(error, limits))?)
+            }
         };
         let n_landmarks = space.as_ref().and_then(Space::n_landmarks);
         if let Some(n) = n_landmarks.filter(|_| self.approx.is_none()) {
@@ -208,7 +213,7 @@ impl PairMachine {
             space: space.as_ref(),
             data,
             costs: &costs,
-            limits: self.effort.limits(started, watch),
+            limits,
             cache_bytes: self.effort.cache_mb << 20,
         };
         let mut answer = self.answer(&instance, Start::default(), true)?;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Instant;
 
-use super::common::{Effort, Fit, setters};
+use super::common::{Effort, Fit, out_of_time, setters};
 use super::given::{self, GivenMachines};
 use super::hard_items::told_of_all;
 use super::item_landmarks::check_approx;
@@ -142,7 +142,11 @@ impl SvmRegressor {
                 }
             };
             let ground = match (&distinct, self.approx) {
-                (Some(distinct), Some(Approx::Nystrom(n))) => Ground::of_landmarks(kernel, distinct, None, n)?,
+                (Some(distinct), Some(Approx::Nystrom(n))) => {
+                    let limits = self.effort.limits(started, watch);
+                    let goes_on = || !limits.is_stopped(0, f64::NAN);
+                    Ground::of_landmarks(kernel, distinct, None, n, &goes_on).map_err(|e| out_of_time(e, limits))?
+                }
                 (Some(distinct), None) => Ground::of_kernel(kernel, distinct, self.effort.cache_mb)?,
                 (None, _) => Ground::of_features(&data.items.features, Some(&weights), scaler.as_ref())?,
             };

@@ -291,7 +291,7 @@ impl VectorMachine<'_> {
         let matrix = match is_linear {
             true => None,
             // In f64: prices are sums of many values that nearly cancel, and columns that are nearly the same.
-            false => Some(items.matrix(true, self.effort.cache_mb << 20)?),
+            false => Some(items.matrix(true, self.effort.cache_mb << 20, &|| true)?),
         };
         let mut planes = self.planes(&items, data, matrix.as_deref())?;
         let tol = limits.tol;
@@ -344,7 +344,7 @@ impl VectorMachine<'_> {
         let items = KernelItems::new(self.kernel, data, scaler.as_ref())?;
         let matrix = match self.kernel {
             Kernel::Linear => None,
-            _ => Some(items.matrix(false, 0)?),
+            _ => Some(items.matrix(false, 0, &|| true)?),
         };
         let mut planes = self.planes(&items, data, matrix.as_deref())?;
         let zeros = vec![0.0; planes.dim()];

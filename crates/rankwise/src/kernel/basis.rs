@@ -4,8 +4,8 @@
 
 use rayon::prelude::*;
 
-use super::SymmetricMatrix;
 use super::landmarks::check_room;
+use super::{GoesOn, SymmetricMatrix};
 use crate::error::Result;
 use crate::math::{add_multiple, cholesky, dot};
 
@@ -27,8 +27,8 @@ pub(crate) struct LandmarkBasis {
 
 impl LandmarkBasis {
     /// The basis of these landmarks; `None` where the matrix is not positive semidefinite on them. What rounding has left of
-    /// the matrix is added to its diagonal there: ψ is then a little shorter.
-    pub(crate) fn new(matrix: &dyn SymmetricMatrix, landmarks: Vec<u32>) -> Result<Option<Self>> {
+    /// the matrix is added to its diagonal there: ψ is then a little shorter. It is empty where it does not go on.
+    pub(crate) fn new(matrix: &dyn SymmetricMatrix, landmarks: Vec<u32>, goes_on: GoesOn<'_>) -> Result<Option<Self>> {
         let (n_rows, m) = (matrix.len(), landmarks.len());
         check_room(n_rows, m, COPIES, "leave less to kernel values (--cache-mb N), or choose --approx nystrom:M")?;
         let mut psi = matrix.columns(&landmarks);
@@ -43,7 +43,9 @@ impl LandmarkBasis {
         if !cholesky(&mut factor, m, matrix.resolution() * largest) {
             return Ok(None);
         }
-        divide(&mut psi, n_rows, &factor, m);
+        if !(goes_on() && divide(&mut psi, n_rows, &factor, m, goes_on)) {
+            return Ok(Some(LandmarkBasis { n_rows, psi: Vec::new() }));
+        }
         Ok(Some(LandmarkBasis { n_rows, psi }))
     }
 
@@ -91,11 +93,14 @@ impl LandmarkBasis {
     }
 }
 
-/// Columns times L⁻ᵀ, some rows at a time.
-fn divide(columns: &mut [f64], n_rows: usize, factor: &[f64], m: usize) {
-    let parts: Vec<Vec<f64>> = (0..n_rows.div_ceil(ROWS))
+/// Columns times L⁻ᵀ, some rows at a time; whether it went on to the end.
+fn divide(columns: &mut [f64], n_rows: usize, factor: &[f64], m: usize, goes_on: GoesOn<'_>) -> bool {
+    let parts: Option<Vec<Vec<f64>>> = (0..n_rows.div_ceil(ROWS))
         .into_par_iter()
         .map(|part| {
+            if !goes_on() {
+                return None;
+            }
             let rows = part * ROWS..((part + 1) * ROWS).min(n_rows);
             let n = rows.len();
             let mut out = Vec::with_capacity(n * m);
@@ -108,15 +113,17 @@ fn divide(columns: &mut [f64], n_rows: usize, factor: &[f64], m: usize) {
                 }
                 column.iter_mut().for_each(|value| *value /= factor[a * m + a]);
             }
-            out
+            Some(out)
         })
         .collect();
+    let Some(parts) = parts else { return false };
     columns.par_chunks_exact_mut(n_rows).enumerate().for_each(|(at, column)| {
         for (out, part) in column.chunks_mut(ROWS).zip(&parts) {
             let n = out.len();
             out.copy_from_slice(&part[at * n..][..n]);
         }
     });
+    true
 }
 
 #[cfg(test)]
@@ -131,7 +138,7 @@ mod tests {
         let items = Features::dense(3, (0..300 * 3).map(|_| random.normal()).collect(), Precision::F64).unwrap();
         let matrix = KernelMatrix::<f64>::new(KernelFunction::Rbf { gamma: 0.5 }, &items, 1 << 24).unwrap();
         let landmarks: Vec<u32> = (0..40).map(|k| k * 7).collect();
-        let basis = LandmarkBasis::new(&matrix, landmarks.clone()).unwrap().unwrap();
+        let basis = LandmarkBasis::new(&matrix, landmarks.clone(), &|| true).unwrap().unwrap();
         // The kernel of a landmark with anything is the product of what describes them.
         let column = matrix.columns(&[landmarks[5]]);
         for (row, value) in column.iter().enumerate() {
@@ -152,6 +159,6 @@ mod tests {
         let items = Features::dense(1, vec![1.0, 2.0, -3.0, 0.5], Precision::F64).unwrap();
         let kernel = KernelFunction::Sigmoid { gamma: 1.0, coef0: -2.0 };
         let matrix = KernelMatrix::<f64>::new(kernel, &items, 0).unwrap();
-        assert!(LandmarkBasis::new(&matrix, vec![0, 1, 2, 3]).unwrap().is_none());
+        assert!(LandmarkBasis::new(&matrix, vec![0, 1, 2, 3], &|| true).unwrap().is_none());
     }
 }

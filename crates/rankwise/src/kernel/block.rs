@@ -6,8 +6,8 @@
 
 use rayon::prelude::*;
 
-use super::KernelFunction;
 use super::tiles::{DenseQueries, SparseItems, add_sparse};
+use super::{GoesOn, KernelFunction};
 use crate::data::Features;
 use crate::error::{Error, Result};
 use crate::math::{Real, wide};
@@ -330,6 +330,14 @@ impl<T: Real> ItemBlocks<T> {
         }
     }
 
+    /// Multiplications that a value takes, about.
+    pub(crate) fn width(&self) -> usize {
+        match &self.store {
+            Store::Dense(packed) => packed.d,
+            Store::Sparse(_) => LANES,
+        }
+    }
+
     /// Kernel values of the items `rows` with those from `first` on (a multiple of [`LANES`]), row by row; `out` has as many
     /// numbers for each row, a multiple of [`LANES`] too. Behind the last item there may be anything. On this thread alone.
     pub(crate) fn tile(&self, rows: std::ops::Range<usize>, first: usize, out: &mut [T]) {
@@ -399,11 +407,19 @@ impl<T: Real> ItemBlocks<T> {
 
     /// K(s, x) for new items x and all own items s: one row per new item.
     pub(crate) fn values_at(&self, new: &Features) -> Vec<T> {
+        self.values_at_while(new, &|| true).unwrap_or_default()
+    }
+
+    /// The same with looks now and then whether to go on; `None` where not.
+    pub(crate) fn values_at_while(&self, new: &Features, goes_on: GoesOn<'_>) -> Option<Vec<T>> {
         let n_own = self.n;
         let mut out = vec![T::ZERO; new.n_rows() * n_own];
         match &self.store {
             Store::Dense(own) => {
                 out.par_chunks_mut((NEW_ROWS * n_own).max(1)).enumerate().for_each(|(chunk, out)| {
+                    if !goes_on() {
+                        return;
+                    }
                     let start = chunk * NEW_ROWS;
                     let rows = start..(start + NEW_ROWS).min(new.n_rows());
                     let targets = pack_centred(new, rows.clone(), &self.centre);
@@ -418,6 +434,9 @@ impl<T: Real> ItemBlocks<T> {
             }
             Store::Sparse(rows) => {
                 out.par_chunks_mut(n_own.max(1)).enumerate().for_each(|(row, out)| {
+                    if !goes_on() {
+                        return;
+                    }
                     let mut dense = vec![T::ZERO; rows.n_cols().max(new.n_cols())];
                     new.for_each_in_row(row, |column, value| dense[column] = T::from_f64(value));
                     let norm = squared_norm(&dense).to_f64();
@@ -427,7 +446,7 @@ impl<T: Real> ItemBlocks<T> {
                 });
             }
         }
-        out
+        goes_on().then_some(out)
     }
 }
 

@@ -176,6 +176,14 @@ enum Targets<T> {
 }
 
 impl<T: Real> KernelValues<'_, T> {
+    /// Multiplications that a value takes, about.
+    pub(crate) fn width(&self) -> usize {
+        match self {
+            KernelValues::Computed { blocks, .. } => blocks.width(),
+            KernelValues::Given { .. } => 1,
+        }
+    }
+
     /// Gathers items.
     pub(crate) fn part(&self, items: &[u32]) -> KernelPart<T> {
         let (targets, is_costly) = match self {

@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use super::pivoted::Pivoted;
-use super::{ItemBlocks, KernelFunction, LANES};
+use super::{GoesOn, ItemBlocks, KernelFunction, LANES};
 use crate::data::{Features, Precision};
 use crate::error::{Error, Result};
 use crate::math::{solve_upper, wide};
@@ -30,8 +30,8 @@ pub struct Landmarks {
 }
 
 impl Landmarks {
-    /// Chooses up to `most` of the items, and describes all items by them.
-    pub(crate) fn choose(kernel: KernelFunction, items: &Features, most: usize) -> Result<Chosen> {
+    /// Chooses up to `most` of the items, and describes all items by them; [`Error::Interrupted`] where it does not go on.
+    pub(crate) fn choose(kernel: KernelFunction, items: &Features, most: usize, goes_on: GoesOn<'_>) -> Result<Chosen> {
         let n = items.n_rows();
         let blocks = ItemBlocks::<f64>::new(kernel, items)?;
         let left: Vec<f64> = (0..n).map(|item| blocks.self_value(item)).collect();
@@ -41,7 +41,7 @@ impl Landmarks {
             blocks.row(pivot, &mut room);
             room[..n].to_vec()
         };
-        let Some(found) = Pivoted::new(left, row, resolution, most, || true) else {
+        let Some(found) = Pivoted::new(left, row, resolution, most, goes_on) else {
             return Err(Error::Interrupted);
         };
         let (factor, values) = (found.factor(), found.values(n));
@@ -50,16 +50,16 @@ impl Landmarks {
     }
 
     /// The same for any number of items: of many, some that lie evenly among all are chosen from.
-    pub(crate) fn spread(kernel: KernelFunction, items: &Features, most: usize) -> Result<Chosen> {
+    pub(crate) fn spread(kernel: KernelFunction, items: &Features, most: usize, goes_on: GoesOn<'_>) -> Result<Chosen> {
         let n = items.n_rows();
         check_room(n, most.min(n), 2, SMALLER)?;
         let n_some = MANY_ITEMS.max(4 * most);
         if n <= n_some {
-            return Self::choose(kernel, items, most);
+            return Self::choose(kernel, items, most, goes_on);
         }
         let some: Vec<usize> = (0..n_some).map(|at| at * n / n_some).collect();
-        let Chosen { map, rows, .. } = Self::choose(kernel, &items.select_rows(&some), most)?;
-        let values = map.describe(items)?;
+        let Chosen { map, rows, .. } = Self::choose(kernel, &items.select_rows(&some), most, goes_on)?;
+        let values = map.describe(items, goes_on)?;
         Ok(Chosen { map, rows: rows.into_iter().map(|row| some[row]).collect(), values })
     }
 
@@ -75,7 +75,7 @@ impl Landmarks {
 
     /// The features of items, then what describes them by landmarks.
     pub(crate) fn beside(&self, features: &Features) -> Result<Features> {
-        self.joined(features, &self.describe(features)?)
+        self.joined(features, &self.describe(features, &|| true)?)
     }
 
     /// The features of items with ψ of each behind them.
@@ -89,13 +89,17 @@ impl Landmarks {
         Features::dense(d + r, values, Precision::F64)
     }
 
-    /// ψ of items, one row for each.
-    pub(crate) fn describe(&self, features: &Features) -> Result<Vec<f64>> {
+    /// ψ of items, one row for each; [`Error::Interrupted`] where it does not go on.
+    pub(crate) fn describe(&self, features: &Features, goes_on: GoesOn<'_>) -> Result<Vec<f64>> {
         let r = self.len();
-        let mut psi = ItemBlocks::<f64>::new(self.kernel, &self.items)?.values_at(features);
+        let blocks = ItemBlocks::<f64>::new(self.kernel, &self.items)?;
+        let mut psi = blocks.values_at_while(features, goes_on).ok_or(Error::Interrupted)?;
         psi.par_chunks_mut((LANES * r).max(1)).for_each_init(
             || vec![[0.0; LANES]; r],
             |side_by_side, out| {
+                if !goes_on() {
+                    return;
+                }
                 for (lane, row) in out.chunks_exact(r).enumerate() {
                     side_by_side.iter_mut().zip(row).for_each(|(values, value)| values[lane] = *value);
                 }
@@ -105,7 +109,7 @@ impl Landmarks {
                 }
             },
         );
-        Ok(psi)
+        if goes_on() { Ok(psi) } else { Err(Error::Interrupted) }
     }
 
     /// Coefficients of the landmarks in Σ a·K(landmark, x) that give w·ψ(x): L⁻ᵀw.
@@ -203,7 +207,7 @@ mod tests {
     fn all_items_as_landmarks_give_the_kernel() {
         for kernel in [KernelFunction::Rbf { gamma: 0.3 }, KernelFunction::Poly { gamma: 0.5, coef0: 1.0, degree: 2 }] {
             let items = items(40, 3, 1);
-            let Chosen { map, values, .. } = Landmarks::choose(kernel, &items, 100).unwrap();
+            let Chosen { map, values, .. } = Landmarks::choose(kernel, &items, 100, &|| true).unwrap();
             let r = map.len();
             // A polynomial of degree 2 in 3 features has 10 dimensions.
             assert_eq!(r, if matches!(kernel, KernelFunction::Poly { .. }) { 10 } else { 40 });
@@ -233,7 +237,8 @@ mod tests {
 
     fn described(r: usize) {
         let items = items(60, 2, 2);
-        let Chosen { map, values, .. } = Landmarks::choose(KernelFunction::Rbf { gamma: 1.0 }, &items, r).unwrap();
+        let Chosen { map, values, .. } =
+            Landmarks::choose(KernelFunction::Rbf { gamma: 1.0 }, &items, r, &|| true).unwrap();
         assert_eq!(map.len(), r);
         let beside = map.beside(&items).unwrap().to_dense();
         let weights: Vec<f64> = (0..r).map(|k| 1.0 / (1.0 + k as f64)).collect();

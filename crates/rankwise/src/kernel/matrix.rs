@@ -6,9 +6,9 @@
 
 use rayon::prelude::*;
 
-use super::KernelFunction;
 use super::arena::Arena;
 use super::block::{ItemBlocks, LANES};
+use super::{GoesOn, KernelFunction};
 use crate::data::Features;
 use crate::error::Result;
 use crate::math::{Real, wide};
@@ -23,7 +23,11 @@ pub(crate) trait SymmetricMatrix: Sync {
     /// How many rows it has.
     fn len(&self) -> usize;
     /// Its product with a vector.
-    fn times(&self, v: &[f64]) -> Vec<f64>;
+    fn times(&self, v: &[f64]) -> Vec<f64> {
+        self.times_while(v, &|| true).unwrap_or_default()
+    }
+    /// The same with looks now and then whether to go on; `None` where not.
+    fn times_while(&self, v: &[f64], goes_on: GoesOn<'_>) -> Option<Vec<f64>>;
     /// Some of its columns, one after the other.
     fn columns(&self, which: &[u32]) -> Vec<f64>;
     /// The numbers on its diagonal.
@@ -46,6 +50,16 @@ pub(crate) struct KernelMatrix<T> {
 impl<T: Real> KernelMatrix<T> {
     /// Keeps what fits into `bytes`. Kernel values that leave the range of `T` are an error.
     pub(crate) fn new(kernel: KernelFunction, items: &Features, bytes: usize) -> Result<Self> {
+        Self::new_while(kernel, items, bytes, &|| true)
+    }
+
+    /// The same with looks now and then whether to go on; nothing is kept where not.
+    pub(crate) fn new_while(
+        kernel: KernelFunction,
+        items: &Features,
+        bytes: usize,
+        goes_on: GoesOn<'_>,
+    ) -> Result<Self> {
         let items = ItemBlocks::<T>::new(kernel, items)?;
         let n = items.len();
         let side = SIDE.max(n.div_ceil(MOST_SIDES)).min(n).next_multiple_of(LANES).max(LANES);
@@ -57,8 +71,12 @@ impl<T: Real> KernelMatrix<T> {
         let places: Vec<(usize, usize)> = triangle(n_sides).take(n_kept).collect();
         let tiles = kept.numbers_mut().par_chunks_exact_mut(tile).zip(&places);
         let matrix = KernelMatrix { items, side, kept: Arena::Ordinary(Vec::new()), n_kept };
-        tiles.for_each(|(out, &place)| matrix.compute(place, out));
-        Ok(KernelMatrix { kept, ..matrix })
+        tiles.for_each(|(out, &place)| {
+            if goes_on() {
+                matrix.compute(place, out);
+            }
+        });
+        if goes_on() { Ok(KernelMatrix { kept, ..matrix }) } else { Ok(KernelMatrix { n_kept: 0, ..matrix }) }
     }
 
     fn rows(&self, band: usize) -> std::ops::Range<usize> {
@@ -70,23 +88,6 @@ impl<T: Real> KernelMatrix<T> {
         let rows = self.rows(band);
         let width = self.rows(across).len().next_multiple_of(LANES);
         self.items.tile(rows.clone(), across * self.side, &mut out[..rows.len() * width]);
-    }
-
-    /// The product with a vector, with looks between tiles whether to go on; `None` where not.
-    pub(crate) fn times_while(&self, v: &[f64], goes_on: &(dyn Fn() -> bool + Sync)) -> Option<Vec<f64>> {
-        let n = self.items.len();
-        let n_sides = n.div_ceil(self.side);
-        let mut padded = v.to_vec();
-        padded.resize(n_sides * self.side, 0.0);
-        // The longest first: short ones fill what time is left.
-        let bands = (0..n_sides).into_par_iter().rev().with_max_len(1);
-        let sums: Option<Vec<_>> = bands.map(|band| self.band_times(band, &padded, goes_on)).collect();
-        let mut out = vec![0.0; n];
-        for (band, (of_rows, of_columns)) in sums?.iter().rev().enumerate() {
-            out.iter_mut().zip(of_columns).for_each(|(out, sum)| *out += sum);
-            out[band * self.side..].iter_mut().zip(of_rows).for_each(|(out, sum)| *out += sum);
-        }
-        Some(out)
     }
 
     /// One band of tiles times a vector: sums of its rows, and of the columns before them by symmetry.
@@ -121,8 +122,20 @@ impl<T: Real> SymmetricMatrix for KernelMatrix<T> {
         self.items.len()
     }
 
-    fn times(&self, v: &[f64]) -> Vec<f64> {
-        self.times_while(v, &|| true).unwrap_or_default()
+    fn times_while(&self, v: &[f64], goes_on: GoesOn<'_>) -> Option<Vec<f64>> {
+        let n = self.items.len();
+        let n_sides = n.div_ceil(self.side);
+        let mut padded = v.to_vec();
+        padded.resize(n_sides * self.side, 0.0);
+        // The longest first: short ones fill what time is left.
+        let bands = (0..n_sides).into_par_iter().rev().with_max_len(1);
+        let sums: Option<Vec<_>> = bands.map(|band| self.band_times(band, &padded, goes_on)).collect();
+        let mut out = vec![0.0; n];
+        for (band, (of_rows, of_columns)) in sums?.iter().rev().enumerate() {
+            out.iter_mut().zip(of_columns).for_each(|(out, sum)| *out += sum);
+            out[band * self.side..].iter_mut().zip(of_rows).for_each(|(out, sum)| *out += sum);
+        }
+        Some(out)
     }
 
     fn columns(&self, which: &[u32]) -> Vec<f64> {

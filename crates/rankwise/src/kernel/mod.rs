@@ -24,3 +24,6 @@ pub(crate) use matrix::{KernelMatrix, SymmetricMatrix};
 pub(crate) use packed_pairs::PackedPairs;
 pub(crate) use pivoted::Pivoted;
 pub use spec::{Approx, Gamma, Kernel, KernelFunction};
+
+/// Whether long work goes on; asked now and then, from any thread.
+pub(crate) type GoesOn<'a> = &'a (dyn Fn() -> bool + Sync);

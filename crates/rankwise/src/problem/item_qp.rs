@@ -103,6 +103,10 @@ impl<T: Real> ItemProducts for KernelValues<'_, T> {
     type Value = T;
     type Part = KernelPart<T>;
 
+    fn width(&self) -> usize {
+        self.width()
+    }
+
     fn part(&self, items: &[u32]) -> KernelPart<T> {
         self.part(items)
     }

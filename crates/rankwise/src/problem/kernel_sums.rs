@@ -6,12 +6,17 @@
 //! they make: whatever a solver adds up, the scores come along, and a product with K is needed once for every new gradient
 //! or product with the Hessian.
 //!
+//! A product with the matrix of many items takes seconds. Where whoever looks on does not let it go on, it is 0 and the sum
+//! infinite from then on, which ends any search at the last weights that are right.
+//!
 //! Newton's step is solved for in scores, preconditioned by what stands for K: the span of some landmarks, and a diagonal.
+
+use std::cell::Cell;
 
 use rayon::prelude::*;
 
 use super::{BlockSums, Plane, Planes, ScoreSpace, SumPoint};
-use crate::kernel::{LandmarkBasis, SymmetricMatrix};
+use crate::kernel::{GoesOn, LandmarkBasis, SymmetricMatrix};
 use crate::math::{add_multiple, cholesky, dot, solve_lower, solve_upper};
 
 /// Rows that one thread takes at a time.
@@ -28,19 +33,50 @@ pub(crate) struct KernelSums<'a, S> {
     eased: Vec<f64>,
     curved: Vec<f64>,
     factor: Vec<f64>,
+    goes_on: GoesOn<'a>,
+    is_over: Cell<bool>,
 }
 
 impl<'a, S: BlockSums> KernelSums<'a, S> {
     /// `losses` take scores for weights.
-    pub(crate) fn new(matrix: &'a dyn SymmetricMatrix, losses: S, basis: &'a LandmarkBasis) -> Self {
+    pub(crate) fn new(
+        matrix: &'a dyn SymmetricMatrix,
+        losses: S,
+        basis: &'a LandmarkBasis,
+        goes_on: GoesOn<'a>,
+    ) -> Self {
         let rest = basis.mean_rest(matrix);
-        KernelSums { matrix, losses, basis, rest, eased: Vec::new(), curved: Vec::new(), factor: Vec::new() }
+        let (eased, curved, factor) = (Vec::new(), Vec::new(), Vec::new());
+        KernelSums { matrix, losses, basis, rest, eased, curved, factor, goes_on, is_over: Cell::new(false) }
+    }
+
+    /// Whether a product did not go on.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over.get()
+    }
+
+    /// K·v; 0 where it does not go on.
+    fn product(&self, v: &[f64]) -> Vec<f64> {
+        let product = if self.is_over() { None } else { self.matrix.times_while(v, self.goes_on) };
+        product.unwrap_or_else(|| {
+            self.is_over.set(true);
+            vec![0.0; v.len()]
+        })
+    }
+
+    /// The value at coefficients with their scores, without a product.
+    pub(crate) fn value_at(&mut self, weights: &[f64]) -> f64 {
+        let losses = self.losses.go_to(&weights[self.n()..]).meant;
+        0.5 * self.square(weights) + losses
     }
 
     /// Coefficients with their scores.
     pub(crate) fn with_scores(&self, coefficients: Vec<f64>) -> Vec<f64> {
-        let scores = self.matrix.times(&coefficients);
+        let scores = self.product(&coefficients);
         let mut both = coefficients;
+        if self.is_over() {
+            both.fill(0.0);
+        }
         both.extend(scores);
         both
     }
@@ -61,7 +97,11 @@ impl<S: BlockSums> BlockSums for KernelSums<'_, S> {
 
     fn go_to(&mut self, weights: &[f64]) -> SumPoint {
         let point = self.losses.go_to(&weights[self.n()..]);
-        SumPoint { gradient: self.with_scores(point.gradient), ..point }
+        let point = SumPoint { gradient: self.with_scores(point.gradient), ..point };
+        match self.is_over() {
+            true => SumPoint { value: f64::INFINITY, meant: f64::INFINITY, ..point },
+            false => point,
+        }
     }
 
     fn hessian_times(&mut self, v: &[f64]) -> Vec<f64> {
@@ -109,9 +149,9 @@ impl<S: BlockSums> BlockSums for KernelSums<'_, S> {
         self.dot(a, a)
     }
 
-    fn refreshed(&self, mut weights: Vec<f64>) -> Vec<f64> {
-        weights.truncate(self.n());
-        self.with_scores(weights)
+    fn refreshed(&self, weights: Vec<f64>) -> Vec<f64> {
+        let fresh = self.with_scores(weights[..self.n()].to_vec());
+        if self.is_over() && weights.len() == fresh.len() { weights } else { fresh }
     }
 
     fn in_scores(&mut self) -> Option<&mut dyn ScoreSpace> {
@@ -121,7 +161,7 @@ impl<S: BlockSums> BlockSums for KernelSums<'_, S> {
 
 impl<S: BlockSums> ScoreSpace for KernelSums<'_, S> {
     fn scores(&self, coefficients: &[f64]) -> Vec<f64> {
-        self.matrix.times(coefficients)
+        self.product(coefficients)
     }
 
     fn curvature_times(&mut self, change: &[f64]) -> Vec<f64> {
@@ -178,7 +218,8 @@ fn subtract(columns: &[f64], weights: &[f64], out: &mut [f64]) {
 impl<S: Planes> Planes for KernelSums<'_, S> {
     fn plane(&mut self, step: f64) -> Option<Plane> {
         let Plane { offset, normal } = self.losses.plane(step)?;
-        Some(Plane { offset, normal: self.with_scores(normal) })
+        let normal = self.with_scores(normal);
+        (!self.is_over()).then_some(Plane { offset, normal })
     }
 
     fn settle(&mut self, step: f64) {

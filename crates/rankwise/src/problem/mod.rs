@@ -523,6 +523,8 @@ pub(crate) trait ItemProducts {
     type Value: Real;
     /// Items gathered for products with others.
     type Part;
+    /// Multiplications that a value takes, about.
+    fn width(&self) -> usize;
     /// Gathers items.
     fn part(&self, items: &[u32]) -> Self::Part;
     /// sums[k] += Σ coefficient·K(item, k-th of the part).

@@ -40,8 +40,9 @@ const MOST_IDLE: u32 = 20;
 const NARROW_TOL: f64 = 1e-5;
 /// Items on which f32 scores are held against f64 ones.
 const SPOT_CHECKS: usize = 256;
-/// Values that are computed between two looks at the clock.
+/// Values that are computed between two looks at the clock, and multiplications.
 const VALUES_AT_A_TIME: usize = 1 << 25;
+const WORK_AT_A_TIME: usize = 1 << 30;
 /// Curvature that counts as none beside the largest K(x, x).
 const FLAT: f64 = 1e-7;
 
@@ -221,14 +222,19 @@ impl<'a, W: ItemProducts> Search<'a, W> {
         error * n as f64 / sample.len() as f64 <= 0.1 * worth.gap.max(1e-3 * NARROW_TOL * worth.primal.abs())
     }
 
-    /// Brings the scores of cold items up to date; then all are hot. A limit that was reached leaves little time for it.
-    fn synchronise(&mut self, before: (Vec<f64>, Vec<f64>), why: Option<Stop>) {
+    /// Brings the scores of cold items up to date; then all are hot. A limit that was reached leaves little time for it, and one
+    /// that is reached meanwhile none: then all is as it was before.
+    fn synchronise(
+        &mut self,
+        before: (Vec<f64>, Vec<f64>),
+        why: Option<Stop>,
+        reached: impl Fn() -> Option<Stop>,
+    ) -> Option<Stop> {
         let n_moved = (0..self.t.len()).filter(|&k| self.t[k] != self.known[k]).count();
         let n_cold = self.is_cold.iter().filter(|is_cold| **is_cold).count();
         if why.is_some_and(|stop| stop != Stop::Stalled) && n_moved * n_cold > VALUES_AT_A_TIME {
-            (self.scores, self.is_cold) = (before.1, vec![false; before.0.len()]);
-            self.t.copy_from_slice(&before.0);
-            return;
+            self.go_back(before);
+            return None;
         }
         let cold: Vec<u32> = (0..self.is_cold.len() as u32).filter(|&k| self.is_cold[k as usize]).collect();
         if !cold.is_empty() {
@@ -236,8 +242,10 @@ impl<'a, W: ItemProducts> Search<'a, W> {
             let (items, coefficients) = joined(moved.map(|k| (self.members[k], self.t[k] - self.known[k])));
             let names: Vec<u32> = cold.iter().map(|&k| self.members[k as usize]).collect();
             let mut sums: Vec<f64> = cold.iter().map(|&k| self.scores[k as usize]).collect();
-            if !items.is_empty() {
-                self.work.add(&items, &coefficients, &mut self.work.part(&names), &mut sums);
+            let mut part = self.work.part(&names);
+            if let Some(stop) = add_within(self.work, (&items, &coefficients), &mut part, &mut sums, &reached) {
+                self.go_back(before);
+                return Some(stop);
             }
             for (&k, sum) in cold.iter().zip(sums) {
                 self.scores[k as usize] = sum;
@@ -245,6 +253,12 @@ impl<'a, W: ItemProducts> Search<'a, W> {
             }
         }
         self.known.copy_from_slice(self.t);
+        None
+    }
+
+    fn go_back(&mut self, (t, scores): (Vec<f64>, Vec<f64>)) {
+        (self.scores, self.is_cold) = (scores, vec![false; t.len()]);
+        self.t.copy_from_slice(&t);
     }
 
     /// Which items may move while the violation falls from what it is: the others offer less than anyone asks for.
@@ -316,8 +330,8 @@ impl<'a, W: ItemProducts> Search<'a, W> {
             self.t[k as usize] = hot.t[at];
             self.scores[k as usize] = hot.scores[at];
         }
-        self.synchronise(before, why);
-        why
+        let steps = self.steps;
+        self.synchronise(before, why, || limits.reached(steps, estimate)).or(why)
     }
 
     /// Whether it would pay to let some items of a search over all of them cool.
@@ -393,7 +407,7 @@ impl<W: ItemProducts> Hot<W> {
             return Ok(0);
         }
         let (items, coefficients) = joined(moved.iter().map(|&at| (names[at], t[at] - self.t[set[at]])));
-        let is_long = items.len() * self.scores.len() > VALUES_AT_A_TIME;
+        let is_long = items.len() > at_a_time(work, self.scores.len());
         let before = if is_long { self.scores.clone() } else { Vec::new() };
         if let Some(stop) = add_within(work, (&items, &coefficients), &mut self.part, &mut self.scores, reached) {
             self.scores = before;
@@ -441,6 +455,12 @@ impl<W: ItemProducts> Hot<W> {
     }
 }
 
+/// How many items to add to so many sums between two looks.
+fn at_a_time<P: ItemProducts>(products: &P, n_sums: usize) -> usize {
+    let most = VALUES_AT_A_TIME.min(WORK_AT_A_TIME / products.width().max(1));
+    (most / n_sums.max(1)).max(LANES)
+}
+
 /// Adds to sums, with looks at the clock between many values; a limit that is reached leaves them half done.
 pub(super) fn add_within<P: ItemProducts>(
     products: &P,
@@ -449,8 +469,8 @@ pub(super) fn add_within<P: ItemProducts>(
     sums: &mut [f64],
     reached: &dyn Fn() -> Option<Stop>,
 ) -> Option<Stop> {
-    let at_a_time = (VALUES_AT_A_TIME / sums.len().max(1)).max(LANES);
-    for (at, (items, coefficients)) in items.chunks(at_a_time).zip(coefficients.chunks(at_a_time)).enumerate() {
+    let n_here = at_a_time(products, sums.len());
+    for (at, (items, coefficients)) in items.chunks(n_here).zip(coefficients.chunks(n_here)).enumerate() {
         if at > 0
             && let Some(stop) = reached()
         {
