@@ -52,7 +52,7 @@ impl<'e> Instance<'e, '_> {
             is_no_better = objective >= at_zero - (2.0 * gap * objective).max(1e-6 * at_zero);
             sums.go_to(&found.weights);
         }
-        let stop = if gap <= self.limits.tol { Stop::Converged } else { found.stop.unwrap_or(Stop::Stalled) };
+        let stop = if gap.abs() <= self.limits.tol { Stop::Converged } else { found.stop.unwrap_or(Stop::Stalled) };
         if stop != Stop::Converged || !objective.is_finite() {
             return None;
         }

@@ -55,7 +55,7 @@ pub(super) fn minimise(losses: &dyn ColumnTerms, is_enough: &dyn Fn(f64, f64) ->
         return Answer { stop: Some(Stop::Stalled), ..found };
     }
     let raise = (RAISE * limits.tol).clamp(LEAST_RAISE, MOST_RAISE);
-    let mut descent = Descent { vertex, found, raise, n_raises: 0, least: f64::INFINITY, n_idle: 0 };
+    let mut descent = Descent { vertex, found, raise, n_raises: 0, least: f64::INFINITY, n_idle: 0, refreshed: 0 };
     descent.run(is_enough, limits);
     for start in 1..STARTS {
         if descent.found.stop != Some(Stop::Stalled) {
@@ -78,6 +78,8 @@ struct Descent<'a> {
     /// The least value with margins as they are raised for now, and steps since it was met.
     least: f64,
     n_idle: u64,
+    /// Steps at the last inverse that owes nothing to those before it.
+    refreshed: u64,
 }
 
 impl Descent<'_> {
@@ -94,10 +96,12 @@ impl Descent<'_> {
             let is_over = self.found.planes >= most_steps || ((!falls || self.is_stuck()) && !self.go_on(falls));
             self.found.stop = self.found.stop.or(is_over.then_some(Stop::Stalled));
         }
-        // Without what raised margins did, where that is a vertex, too.
         self.see();
-        self.vertex.raise_margins(0.0, 0);
-        self.see();
+        // Without what raised margins did, where that is a vertex, too, and there is time for it.
+        if !matches!(self.found.stop, Some(Stop::TimeLimit | Stop::Interrupted)) {
+            self.vertex.raise_margins(0.0, 0);
+            self.see();
+        }
     }
 
     /// Goes back to 0; the best point and the bound stay.
@@ -122,8 +126,10 @@ impl Descent<'_> {
         if !falls || is_measured || self.is_stuck() {
             self.see();
         }
-        if falls && self.found.planes.is_multiple_of(FRESH) {
+        // An inverse costs as much as so many changes to it as it has rows.
+        if falls && self.found.planes >= self.refreshed + FRESH.max(self.vertex.x.len() as u64 / 2) {
             self.vertex.refresh();
+            self.refreshed = self.found.planes;
         }
         falls
     }

@@ -4,6 +4,7 @@ mod certificate;
 mod collapse;
 mod degenerate;
 mod invariance;
+mod limits;
 mod online;
 mod online_classes;
 mod online_stream;

@@ -299,3 +299,125 @@ fn hard_margins_of_huge_and_tiny_features_are_not_refused_as_inseparable() {
         }
     }
 }
+
+/// A hard classifier with a kernel and a large tolerance missed its margins by a percent, and told ½‖w‖² with slack.
+#[test]
+fn hard_margins_with_a_kernel_are_kept_at_any_tolerance() {
+    let mut random = Random::new(12);
+    let mut n_found = 0;
+    for draw in 0..40 {
+        let (n, d) = (4 + random.below(20), 2 + random.below(4));
+        let values: Vec<f64> = (0..n * d).map(|_| random.normal()).collect();
+        let labels: Vec<f64> = values.chunks(d).map(|x| f64::from(x[0] + 0.3 * x[1] > 0.1 * random.normal())).collect();
+        let items = Items::new(Features::dense(d, values, Precision::F64).unwrap(), None, None).unwrap();
+        let data = ClassItems::of_labels(items, &labels).unwrap();
+        let kernel = Kernel::Poly { gamma: Gamma::Value(0.2), coef0: f64::from(draw % 2), degree: 2 };
+        let at = |tol| SvmClassifier::new().c(f64::INFINITY).kernel(kernel).tol(tol).fit(&data);
+        let Ok(rough) = at(0.1) else { continue };
+        let model = rough.model;
+        let scores = model.scorer.scores(&data.items).unwrap();
+        for (score, &class) in scores.iter().zip(&data.labels) {
+            let margin = if class == 1 { *score } else { -score };
+            assert!(margin >= 1.0 - 1e-9, "draw {draw}: a margin of {margin}");
+        }
+        let training = &model.training;
+        assert!((0.0..=0.1).contains(&training.gap), "draw {draw}: {}", training.gap);
+        let least = at(1e-9).unwrap().model.training.objective;
+        assert!(training.objective >= least * (1.0 - 1e-8), "draw {draw}: {} {least}", training.objective);
+        assert!(training.objective * (1.0 - training.gap) <= least * (1.0 + 1e-8), "draw {draw}");
+        let ScoreFunction::Kernel { support, coefficients, kernel, .. } = &model.scorer.function else { continue };
+        let rows = support.to_dense();
+        let row = |at: usize| &rows[at * d..][..d];
+        let square: f64 = (0..coefficients.len())
+            .flat_map(|a| (0..coefficients.len()).map(move |b| (a, b)))
+            .map(|(a, b)| coefficients[a] * coefficients[b] * kernel.value(row(a), row(b)))
+            .sum();
+        assert!((0.5 * square - training.objective).abs() <= 1e-8 * training.objective, "draw {draw}: {square}");
+        n_found += 1;
+    }
+    assert!(n_found > 10, "{n_found}");
+}
+
+/// Planes came by the ten thousand on features of 1e8, with a gap of .97 after seconds.
+#[test]
+fn swap_ends_on_features_of_hundreds_of_millions() {
+    let mut random = Random::new(13);
+    for draw in 0..5 {
+        let values: Vec<f64> = (0..23 * 5).map(|_| 1e8 * random.normal()).collect();
+        let labels = (0..23).map(|_| random.below(4) as f64).collect();
+        let items = Items::new(Features::dense(5, values, Precision::F64).unwrap(), None, None).unwrap();
+        let data = Ranking::new(items, labels, None).unwrap();
+        let started = Instant::now();
+        let training = SwapSvm::new().c(1e5).tol(0.1).fit(&data).unwrap().model.training;
+        assert!(started.elapsed().as_secs_f64() < 2.0, "draw {draw}: {:?}", started.elapsed());
+        assert!(training.gap <= 0.1, "draw {draw}: {}", training.gap);
+    }
+}
+
+/// The tolerance was met in units of the labels' spread alone: "converged", with a gap of .89.
+#[test]
+fn a_wide_range_of_labels_is_no_tolerance() {
+    let rows = [[0.0, 1.0, 1.0], [1.0, 0.0, 2.0], [2.0, 2.0, 0.0], [1.0, 2.0, 2.0]];
+    let values: Vec<f64> = rows.iter().flatten().map(|x| 1e8 * x).collect();
+    let items = Items::new(Features::dense(3, values, Precision::F64).unwrap(), None, None).unwrap();
+    let data = Ranking::new(items, vec![1.63e6, 1.82e6, 2.97e6, 2.2e6], None).unwrap();
+    for loss in Loss::OF_TUBES {
+        for c in [1e-10, 1e-8, 1e-3] {
+            let fit =
+                |tol| SvmRegressor::new().c(c).epsilon(0.0).loss(loss).tol(tol).fit(&data).unwrap().model.training;
+            let (rough, fine) = (fit(1e-3), fit(1e-10));
+            let is_met = rough.gap <= 1e-3;
+            assert_eq!(is_met, rough.stop == Stop::Converged, "{loss:?} {c}: {} {:?}", rough.gap, rough.stop);
+            let bound = rough.objective - rough.gap * rough.objective.max(1e-12);
+            assert!(bound <= fine.objective + 1e-9 * rough.objective, "{loss:?} {c}: {bound} {}", fine.objective);
+        }
+    }
+}
+
+/// Rounding left a sum of labels and dual variables, on which a bound 1e-5 above the value rested.
+#[test]
+fn bounds_of_pairs_with_huge_weights_are_below_the_value() {
+    let mut random = Random::new(14);
+    for draw in 0..200 {
+        let values: Vec<f64> = (0..3 * 7).map(|_| random.normal().round()).collect();
+        let items = Items::new(Features::dense(7, values, Precision::F64).unwrap(), None, None).unwrap();
+        let sides: Vec<Pair> =
+            (0..30).map(|_| Pair { left: random.below(3) as u32, right: random.below(3) as u32 }).collect();
+        let outcome = |pair: &Pair| match pair.left.cmp(&pair.right) {
+            std::cmp::Ordering::Less => Outcome::Left,
+            std::cmp::Ordering::Equal => Outcome::Tie,
+            std::cmp::Ordering::Greater => Outcome::Right,
+        };
+        let outcomes = sides.iter().map(outcome).collect();
+        let weights = (0..30).map(|_| [0.3, 1.7, 100.0][random.below(3)]).collect();
+        let data = Comparisons::new(PairSet::new(items, sides).unwrap(), outcomes, Some(weights), None).unwrap();
+        let kernel = Kernel::Poly { gamma: Gamma::Value(0.5), coef0: 1.0, degree: 2 };
+        let fit = |tol| CompareSvm::new().c(1.4e7).kernel(kernel).tol(tol).fit(&data).unwrap().model.training;
+        let (rough, fine) = (fit(1e-3), fit(1e-9));
+        assert!((0.0..=1e-3).contains(&rough.gap), "draw {draw}: {}", rough.gap);
+        let bound = rough.objective * (1.0 - rough.gap);
+        assert!(bound <= fine.objective * (1.0 + 1e-6), "draw {draw}: {bound} {}", fine.objective);
+    }
+}
+
+/// A constant column of sparse rows is divided by its size where scaling is asked for: at 1e8 it was all that a kernel saw.
+#[test]
+fn constant_columns_of_sparse_rows_do_not_drown_the_others() {
+    let mut random = Random::new(15);
+    let n = 40;
+    let own: Vec<f64> = (0..n).map(|_| random.normal()).collect();
+    let of = |constant: f64| {
+        let values = own.iter().flat_map(|x| [*x, constant]).collect();
+        let starts = (0..=n).map(|at| 2 * at).collect();
+        let columns = (0..n).flat_map(|_| [0u32, 1]).collect();
+        let items = Items::new(Features::sparse(2, starts, columns, values).unwrap(), None, None).unwrap();
+        let labels = own.iter().map(|x| (2.0 * x * x).round()).collect();
+        Ranking::new(items, labels, None).unwrap()
+    };
+    for scale in [Scale::Standard, Scale::Minmax] {
+        let kernel = Kernel::Poly { gamma: Gamma::Value(0.5), coef0: 1.0, degree: 2 };
+        let fit = |constant| RankSvm::new().kernel(kernel).scale(scale).fit(&of(constant)).unwrap().model.training;
+        let (small, large) = (fit(1.0), fit(1e8));
+        assert!((small.objective - large.objective).abs() <= 1e-9 * small.objective, "{scale:?}: {small:?} {large:?}");
+    }
+}

@@ -29,6 +29,7 @@ fn answered(name: &str, rows: &[Vec<f64>], labels: &[f64], kernel: Kernel, epsil
     let near = if kernel == Kernel::Linear { 1e-9 } else { 1e-6 };
     assert!((told - own).abs() <= near * own + 1e-20 * range(labels).powi(2), "{name}: {told} and {own}");
     assert_eq!(model.training.stop, Stop::Converged, "{name}: {:e}", model.training.gap);
+    assert!(model.training.gap <= hard(kernel, epsilon).effort.tol, "{name}: {:e}", model.training.gap);
     own
 }
 

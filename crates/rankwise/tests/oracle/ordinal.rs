@@ -329,7 +329,7 @@ fn what_cannot_be_learnt_is_told() {
         let model = OrdinalSvm::new().kernel(kernel).fit(&same).unwrap().model;
         let warnings = &model.training.warnings;
         assert!(
-            is_ordered(&model) && warnings.iter().any(|warning| warning.contains("the same")),
+            is_ordered(&model) && warnings.iter().any(|warning| warning.contains("all scores are equal")),
             "{kernel:?} {model:?}"
         );
     }

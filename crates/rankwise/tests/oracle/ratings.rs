@@ -580,6 +580,25 @@ fn long_and_thin_boards_are_exact() {
     }
 }
 
+/// Fewer games than numbers to tell say nothing of errors; of many players they gave some.
+#[test]
+fn errors_of_fewer_games_than_players_are_not_told() {
+    for n in [900u32, 1_200] {
+        let game = |k: u32| Game {
+            time: 0.0,
+            left: k,
+            right: (k + 1) % n,
+            outcome: Outcome::Left,
+            is_neutral: true,
+            weight: 0.5,
+        };
+        let games = Games::new((0..n).map(|k| k.to_string()).collect(), (0..n).map(game).collect()).unwrap();
+        let errors = DavidsonRating::new().fit(&games).unwrap().standard_errors();
+        let n_told = errors.ratings.iter().filter(|error| error.is_some_and(f64::is_finite)).count();
+        assert_eq!(n_told, 0, "{n}");
+    }
+}
+
 #[test]
 fn hostile_numbers_stay_finite() {
     let games = simulate(6, 60, 21);

@@ -185,12 +185,12 @@ fn grown(
         let is_limited = !matches!(solved.stop, Stop::Converged | Stop::Stalled);
         let next = Some(solved.coefficients.clone());
         if solved.stop == Stop::Converged && !is_bound {
-            let bound = if square > 0.0 { 0.5 * total * total / square } else { 0.0 };
-            let kept = keeping_margins(members, kernel, solved, bound, limits.tol).map_err(Unsettled::Because)?;
-            if kept.stop == Stop::Converged {
-                return Ok(kept);
+            let kept = keeping_margins(members, kernel, solved, total, limits.tol).map_err(Unsettled::Because)?;
+            match kept {
+                Some(kept) if kept.stop == Stop::Converged => return Ok(kept),
+                Some(kept) => best = Some(kept),
+                None => c *= GROWTH,
             }
-            best = Some(kept);
             tol *= TIGHTER;
         } else if is_limited {
             let why = |best: DualSolution| DualSolution { stop: solved.stop, steps, ..best };
@@ -203,15 +203,18 @@ fn grown(
     best.ok_or(Unsettled::Stalled)
 }
 
-/// The shortest multiple of a function of classes that keeps all margins, held against what is proven of all; that of tubes, or
-/// one that does not separate, as it is.
+/// The shortest multiple of a function of classes that keeps all margins, held against what multiples of its coefficients prove
+/// of all (`gain` is Σ t·target); that of tubes as it is. `None` where there is none: with much tolerance slack may be left.
 fn keeping_margins(
     members: &Members,
     kernel: &ItemKernel<'_>,
     solved: DualSolution,
-    bound: f64,
+    gain: f64,
     tol: f64,
-) -> Result<DualSolution> {
+) -> Result<Option<DualSolution>> {
+    if members.terms.iter().any(ItemTerm::is_tube) {
+        return Ok(Some(solved));
+    }
     let used = members.rows.iter().zip(&solved.coefficients).filter(|(_, t)| **t != 0.0);
     let (items, coefficients) = joined(used.map(|(&row, &t)| (row, t)));
     let exact = kernel.exact()?;
@@ -227,15 +230,17 @@ fn keeping_margins(
         }
     }
     let factor = (low - high) / (least - most);
-    if members.terms.iter().any(ItemTerm::is_tube) || !(factor > 0.0 && factor.is_finite()) {
-        return Ok(solved);
+    if !(factor > 0.0 && factor.is_finite()) {
+        return Ok(None);
     }
+    let square = dot(&solved.coefficients, &scores);
+    let bound = if square > 0.0 { 0.5 * gain * gain / square } else { 0.0 };
     let times = |values: &[f64]| values.iter().map(|value| factor * value).collect::<Vec<f64>>();
     let (coefficients, scores) = (times(&solved.coefficients), times(&scores));
     let objective = 0.5 * dot(&coefficients, &scores).max(0.0);
     let gap = ((objective - bound) / objective.max(1e-12)).max(0.0);
     let bias = low - factor * least;
-    Ok(DualSolution {
+    Ok(Some(DualSolution {
         bias: bias - kernel.constant(&members.rows, &coefficients),
         scores: scores.iter().map(|score| score + bias).collect(),
         coefficients,
@@ -243,7 +248,7 @@ fn keeping_margins(
         gap,
         stop: if gap <= tol { Stop::Converged } else { Stop::Stalled },
         ..solved
-    })
+    }))
 }
 
 /// The value for all items that keeps within every tube, where there is one.

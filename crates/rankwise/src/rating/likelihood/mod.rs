@@ -331,7 +331,9 @@ impl DavidsonRating {
         let pattern = (players.len() > MAX_DENSE_STEP).then(|| Arc::new(Pattern::new(players.len(), &all.players)));
         let counts = all.counts();
         let n_ties: f64 = counts.iter().map(|counts| counts[cells::TIE]).sum();
-        let n_games: f64 = counts.iter().flatten().sum();
+        let decided =
+            counts.iter().flat_map(|counts| counts.iter().enumerate().filter(|(kind, _)| *kind != cells::TIE));
+        let n_decided: f64 = decided.map(|(_, n)| n).sum();
         let mut state = State {
             cells: all,
             meetings,
@@ -344,7 +346,7 @@ impl DavidsonRating {
             tiers,
             columns: Vec::new(),
         };
-        let theta = (2.0 * n_ties / (n_games - n_ties).max(f64::MIN_POSITIVE)).ln();
+        let theta = (2.0 * n_ties / n_decided.max(f64::MIN_POSITIVE)).ln();
         state.choose_columns(theta);
         state.point = vec![0.0; state.players.len() + state.columns.len()];
         if state.has_ties {

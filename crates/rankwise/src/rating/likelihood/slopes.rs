@@ -222,7 +222,9 @@ impl Likelihood<'_> {
         self.meetings.gather(&mut n_games, |_, at| self.counts[self.cell(at)].iter().sum());
         let total: f64 = self.counts.iter().flatten().sum();
         n_games.resize(gradient.len(), total);
-        gradient.iter().zip(&n_games).map(|(slope, n)| (slope / n).abs()).fold(0.0, f64::max)
+        let share = |(slope, n): (&f64, &f64)| (slope / n).abs();
+        // Of NaN nothing is known.
+        gradient.iter().zip(&n_games).map(share).fold(0.0, |most, share| if share <= most { most } else { share })
     }
 
     /// The cell of a meeting.

@@ -184,8 +184,8 @@ impl State {
         let slopes = self.game_slopes(&likelihood);
         let is_independent = self.cells.group_starts.is_empty();
         let mut squares = vec![[0.0; 3]; self.cells.n_cells()];
-        if is_independent {
-            let correction = self.correction();
+        let correction = self.correction();
+        if is_independent && correction.is_finite() {
             squares = self.squares(&slopes);
             squares.iter_mut().flatten().for_each(|square| *square *= correction);
         }
@@ -201,6 +201,10 @@ impl State {
         for (sandwich, ratings) in sandwich.iter_mut().zip(&found.ratings) {
             for (variance, known) in sandwich.iter_mut().zip(ratings.iter().chain(&found.extra)) {
                 *variance = variance.max(known.value);
+                // Fewer games than numbers say nothing of how far off these are; rounding may have made that no number.
+                if !correction.is_finite() {
+                    *variance = f64::INFINITY;
+                }
             }
         }
         let [plain, compared] = sandwich;
