@@ -421,3 +421,22 @@ fn constant_columns_of_sparse_rows_do_not_drown_the_others() {
         assert!((small.objective - large.objective).abs() <= 1e-9 * small.objective, "{scale:?}: {small:?} {large:?}");
     }
 }
+
+/// A search in f32 that met its tolerance in the very step at which it was to end was believed: 20 % below the optimum.
+#[test]
+fn the_last_allowed_step_is_measured_in_f64() {
+    let rows = [100.0, 102.0, 99.0, 99.0, 101.0];
+    let labels = vec![4168433.951510376, 4279736.5597771825, 4229937.440909484, 4036334.7639405117, 4283177.338956343];
+    let values = rows.iter().flat_map(|x| [*x, 100.0, 100.0, 100.0]).collect();
+    let items = Items::new(Features::dense(4, values, Precision::F64).unwrap(), None, None).unwrap();
+    let data = Ranking::new(items, labels, None).unwrap();
+    let kernel = Kernel::Poly { gamma: Gamma::Scale, coef0: 0.0, degree: 2 };
+    for tol in [1e-3, 1e-5, 9e-6, 1e-8] {
+        let machine = SvmRegressor::new().c(63966.33775283408).epsilon(0.0).kernel(kernel).tol(tol);
+        let model = machine.fit(&data).unwrap().model;
+        let scores = model.scorer.scores(&data.items).unwrap();
+        let losses: f64 = scores.iter().zip(&data.labels).map(|(f, y)| (f - y).abs()).sum();
+        let objective = model.training.objective;
+        assert!(63966.33775283408 * losses <= objective * (1.0 + 1e-6), "{tol}: {losses} {objective}");
+    }
+}

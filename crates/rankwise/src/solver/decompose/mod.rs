@@ -92,6 +92,15 @@ pub(crate) fn solve<W: ItemProducts, E: ItemProducts>(
         if let Some(stop @ (Stop::MaxIter | Stop::TimeLimit | Stop::Interrupted)) =
             why.or_else(|| limits.reached(search.steps, worth.relative()))
         {
+            if is_narrow && !(has_converged && limits.tol >= NARROW_TOL && search.is_narrow_enough(exact, &worth)) {
+                // What f32 scores say of the end is not to be told, where there is time for others.
+                let limits = Limits { max_iter: u64::MAX, ..limits };
+                if search.refresh(exact, worth.relative(), limits).is_some() {
+                    return search.end(worth, stop);
+                }
+                worth = search.worth();
+            }
+            let has_converged = worth.relative() <= limits.tol;
             return search.end(worth, if has_converged { Stop::Converged } else { stop });
         }
         let is_stuck = why == Some(Stop::Stalled) || search.steps == before || idle > MOST_IDLE;
