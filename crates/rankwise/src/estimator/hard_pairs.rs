@@ -22,6 +22,8 @@ use crate::solver::Limits;
 use crate::solver::hard_margin::{self, GROWTH, MOST_MINIMA, NO_LEAD, Separation};
 use crate::solver::smo::State;
 
+/// Minima one after the other that did not come near enough, after which none will.
+const MOST_STALLED: usize = 3;
 /// Pairs that tell how much two sides usually differ.
 const TELLING_PAIRS: usize = 1024;
 /// Dual variables may miss their balance by this share of their sum, which is rounding.
@@ -109,7 +111,7 @@ impl<'e> Instance<'e, '_> {
         let (mut c, mut steps, mut largest_lead) = (1.0 / (unit * unit), 0, f64::INFINITY);
         let mut last: Option<Solution<'e>> = None;
         let mut best: Option<Found> = None;
-        let mut limit = None;
+        let (mut limit, mut n_stalled) = (None, 0);
         for _ in 0..MOST_MINIMA {
             let costs = Costs::Factors { weights: None, tie: c, other: c };
             let max_iter = self.limits.max_iter.saturating_sub(steps);
@@ -130,8 +132,10 @@ impl<'e> Instance<'e, '_> {
             if best.is_none() && largest_lead <= NO_LEAD * unit {
                 return Err(self.no_margin(largest_lead, unit));
             }
+            // Digits that are missing here are missing with a larger C, too.
+            n_stalled = if solution.stop == Stop::Stalled { n_stalled + 1 } else { 0 };
             last = Some(solution);
-            if limit.is_some() {
+            if limit.is_some() || n_stalled >= MOST_STALLED {
                 break;
             }
             c *= GROWTH;

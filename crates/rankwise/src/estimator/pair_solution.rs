@@ -26,6 +26,8 @@ const SLOW_NUMBERS: u64 = 400_000_000;
 const SLOW_OF_FEW: u64 = 1000;
 /// A gap of this share of the tolerance is where one that cannot be polished away ends.
 const CLOSE_BY: f64 = 1e-3;
+/// Numbers that steps from there to a smaller tolerance may read.
+const CLOSER_NUMBERS: u64 = 1 << 28;
 /// Folds that kernel machines re-fit their threshold on.
 const FOLDS: usize = 5;
 
@@ -473,6 +475,9 @@ impl<'e> Instance<'e, '_> {
                 return Ok((ending, true)); // so close by that the rest does not show
             }
             let mut nearer = state.clone();
+            // What that is worth is a digit, not any time.
+            let most = nearer.iterations + CLOSER_NUMBERS / problem.duals().len().max(1) as u64;
+            let limits = Limits { max_iter: limits.max_iter.min(most), ..limits };
             let closer = self.search_in_duals(problem, &mut nearer, limits)?;
             if closer.stop != Stop::Converged {
                 break;

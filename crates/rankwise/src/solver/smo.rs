@@ -6,9 +6,9 @@
 //! dual variables alone; only that certificate ends the search. What it finds violated among the pairs set aside comes
 //! back. So errors of f32 rows never add up: each certificate is a step of iterative refinement.
 
-use super::Limits;
 use super::aim::{Aim, Occasion};
 use super::scan::{FLAT, First, Levels, PAD, Variable, find_second, update_and_find_offer};
+use super::{Halving, Limits};
 use crate::math::Real;
 use crate::problem::{Anchor, Certificate, Dual, MirroredQp, PairMatrix};
 use crate::progress::Stop;
@@ -83,6 +83,9 @@ pub(crate) struct Ending {
 
 /// Steps between two looks at the gap, the clock and the watch.
 const LOOK: u64 = 64;
+/// Steps for each pair in which the gap is to halve; where pairs are few, numbers that these steps read.
+const SLOW: u64 = 1000;
+const SLOW_NUMBERS: u64 = 1 << 28;
 
 /// Solves from `state` on, in the precision of `matrix`. [`Stop::Stalled`] means that this precision can do no more.
 pub(crate) fn solve<M: PairMatrix>(
@@ -94,6 +97,9 @@ pub(crate) fn solve<M: PairMatrix>(
     let mut search = Search::new(problem, matrix, state);
     let mut certificate = search.refresh();
     let mut aim = Aim::new(problem, limits.tol);
+    let n = problem.duals().len().max(1) as u64;
+    let mut halving = Halving::every((SLOW_NUMBERS / n).max(SLOW * n));
+    halving.begin(search.state.iterations);
     loop {
         if let Some(collapsed) = aim.is_met(&certificate) {
             return Ending { certificate, stop: Stop::Converged, collapsed };
@@ -106,7 +112,8 @@ pub(crate) fn solve<M: PairMatrix>(
         if let Some(collapsed) = aim.is_met(&certificate) {
             return Ending { certificate, stop: Stop::Converged, collapsed };
         }
-        let is_hopeless = aim.is_hopeless(&certificate, size_of::<M::Value>() < 8);
+        let is_late = halving.is_late(search.state.iterations, (certificate.primal - certificate.dual).abs());
+        let is_hopeless = is_late || aim.is_hopeless(&certificate, size_of::<M::Value>() < 8);
         match ending {
             Err(stop) => return Ending { certificate, stop, collapsed: false },
             Ok(_) if is_hopeless => return Ending { certificate, stop: Stop::Stalled, collapsed: false },
