@@ -2,7 +2,7 @@
 
 use super::{Outcome, cargo, number, step};
 
-const DEFAULT_FITS: u64 = 10_000;
+const DEFAULT_FITS: u64 = 20_000;
 
 pub(super) fn run(args: &[&str]) -> Outcome {
     let (mut fits, mut seed) = (DEFAULT_FITS, 0);
