@@ -11,7 +11,7 @@ use crate::model::{
 };
 use crate::problem::{Draw, RankCounts, RankSums, Shape, Weighing};
 use crate::progress::Stop;
-use crate::solver::smoothing::Smoothed;
+use crate::solver::smoothing::{Smoothed, sound_bound};
 
 /// Columns that are never too many.
 const MANY_COLUMNS: usize = 1 << 22;
@@ -156,10 +156,13 @@ impl From<Smoothed> for Solution {
 impl Solution {
     /// The better weights of two searches with the better bound; `later` says how the whole has ended.
     pub(super) fn joined(self, later: Solution, tol: f64) -> Solution {
-        let bound = |of: &Solution| of.objective - of.gap * of.objective.max(1e-12);
+        let is_later = later.objective.is_finite() && !(self.objective.is_finite() && self.objective < later.objective);
+        let least = if is_later { later.objective } else { self.objective };
+        // What lies above a value is no bound, but rounding.
+        let bound = |of: &Solution| sound_bound(of.objective - of.gap * of.objective.max(1e-12), least);
         let (dual, steps, stop) = (bound(&self).max(bound(&later)), self.steps + later.steps, later.stop);
-        let best = if self.objective < later.objective { self } else { later };
-        let gap = (best.objective - dual).max(0.0) / best.objective.max(1e-12);
+        let best = if is_later { later } else { self };
+        let gap = ((best.objective - dual) / best.objective.max(1e-12)).clamp(0.0, 1.0);
         let stop = if gap <= tol { Stop::Converged } else { stop };
         Solution { gap, steps, stop, ..best }
     }

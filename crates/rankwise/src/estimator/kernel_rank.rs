@@ -409,9 +409,8 @@ impl Found {
         self.steps += solution.steps;
         let stop = solution.stop;
         let mut best = match self.best.take() {
-            Some(best) if (best.gap, best.objective) < (solution.gap, solution.objective) => best,
-            Some(best) if !(solution.gap.is_finite() && solution.objective.is_finite()) => best,
-            _ => solution,
+            Some(best) => best.joined(solution, self.tol),
+            None => solution,
         };
         let is_met = best.gap <= self.tol;
         let is_limited = !is_met && !matches!(stop, Stop::Converged | Stop::Stalled);
